@@ -1,0 +1,45 @@
+# graft_room(NAME LINK lib... [NO_MAIN])
+#
+# A room is one static library graft_NAME made of src/NAME/*.cpp, one test program test_NAME made of tests/NAME/*.cpp,
+# one benchmark program bench_NAME of benchmarks/NAME/*.cpp and one fuzzer per tests/fuzz/NAME_*.cpp.
+# NO_MAIN leaves src/NAME/main.cpp out of the library.
+function(graft_room NAME)
+  cmake_parse_arguments(ROOM "NO_MAIN" "" "LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${NAME}/*.cpp)
+  if(ROOM_NO_MAIN)
+    list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  endif()
+  if(sources)
+    add_library(graft_${NAME} STATIC ${sources})
+    target_link_libraries(graft_${NAME} PUBLIC ${ROOM_LINK} PRIVATE graft_options)
+    target_include_directories(graft_${NAME} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/generated)
+  else()
+    add_library(graft_${NAME} INTERFACE)
+    target_link_libraries(graft_${NAME} INTERFACE ${ROOM_LINK})
+  endif()
+
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${NAME}/*.cpp)
+  if(GRAFT_TESTS AND tests)
+    add_executable(test_${NAME} ${tests})
+    target_link_libraries(test_${NAME} PRIVATE graft_${NAME} graft_options GTest::gmock GTest::gtest_main)
+    target_compile_definitions(test_${NAME} PRIVATE GRAFT_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+                               GRAFT_BINARY_DIR="${CMAKE_BINARY_DIR}")
+    add_test(NAME ${NAME} COMMAND test_${NAME} --gtest_brief=1 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  endif()
+
+  file(GLOB benchmarks CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/benchmarks/${NAME}/*.cpp)
+  if(GRAFT_BENCHMARKS AND benchmarks)
+    add_executable(bench_${NAME} ${benchmarks})
+    target_link_libraries(bench_${NAME} PRIVATE graft_${NAME} graft_options benchmark::benchmark)
+  endif()
+
+  if(GRAFT_FUZZERS)
+    file(GLOB fuzzers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/${NAME}_*.cpp)
+    foreach(source ${fuzzers})
+      get_filename_component(fuzzer ${source} NAME_WE)
+      add_executable(fuzz_${fuzzer} ${source})
+      target_link_libraries(fuzz_${fuzzer} PRIVATE graft_${NAME} graft_options)
+      target_link_options(fuzz_${fuzzer} PRIVATE -fsanitize=fuzzer)
+    endforeach()
+  endif()
+endfunction()

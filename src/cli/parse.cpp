@@ -1,0 +1,221 @@
+// The only translation unit that includes CLI11.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include <fmt/core.h>
+
+#include "base/log.h"
+#include "base/version.h"
+#include "cli/command.h"
+
+namespace graft::cli {
+namespace {
+
+// Edits (insert, delete, replace, swap of neighbours) that turn a into b.
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1] ? 1 : 0)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
+  std::string best;
+  size_t best_distance = word.size() / 3 + 2;
+  for (const std::string& candidate : known) {
+    size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance || (distance > 0 && candidate.starts_with(word) && word.size() >= 3)) {
+      best = candidate;
+      best_distance = std::min(distance, best_distance);
+    }
+  }
+  return best.empty() ? "" : fmt::format("; did you mean '{}'?", best);
+}
+
+int usage_error(const std::string& message, const std::string& help) {
+  fmt::print(stderr, "graft: {}\n{}\n", message, help);
+  return 2;
+}
+
+void add_option(CLI::App& app, const Option& option) {
+  if (option.flag != nullptr) {
+    app.add_flag(option.name, *option.flag, option.help);
+    return;
+  }
+  CLI::Option* added = nullptr;
+  if (option.text != nullptr) {
+    added = app.add_option(option.name, *option.text, option.help);
+  } else if (option.number != nullptr) {
+    added = app.add_option(option.name, *option.number, option.help);
+  } else if (option.real != nullptr) {
+    added = app.add_option(option.name, *option.real, option.help);
+  } else {
+    added = app.add_option(option.name, *option.list, option.help);
+    if (option.name.starts_with('-')) added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+  if (option.required) added->required();
+  if (!option.choices.empty()) added->check(CLI::IsMember(option.choices));
+  if (option.minimum > -1e17) added->check(CLI::Range(option.minimum, 1e18));
+  added->capture_default_str();
+}
+
+std::vector<std::string> words_of(const std::string& name) {
+  size_t space = name.find(' ');
+  if (space == std::string::npos) return {name};
+  return {name.substr(0, space), name.substr(space + 1)};
+}
+
+struct Program {
+  explicit Program(std::vector<Command>& table) : commands(table) {
+    app.name("graft");
+    app.require_subcommand(0);
+    app.set_help_flag("-h,--help", "print this help");
+    for (Command& command : commands) {
+      CLI::App* sub = &app;
+      std::string path;
+      auto words = words_of(command.name);
+      for (const std::string& word : words) {
+        path += path.empty() ? word : " " + word;
+        CLI::App*& known = apps[path];
+        if (known == nullptr) {
+          known = sub->add_subcommand(word);
+          known->set_help_flag("-h,--help", "print this help");
+          // So that --json, -q and -v also count behind the command.
+          known->fallthrough();
+        }
+        sub = known;
+      }
+      sub->description(command.summary + (command.details.empty() ? "" : "\n" + command.details));
+      for (const Option& option : command.options) add_option(*sub, option);
+    }
+    app.add_flag("--json", json, "print exactly one JSON document on stdout");
+    app.add_flag("-q,--quiet", quiet, "no words on stderr but errors");
+    app.add_flag("-v,--verbose", verbose, "more words on stderr");
+    app.add_flag("--version", version, "print the version");
+  }
+
+  const Command* command(const std::string& name) const {
+    for (const Command& candidate : commands)
+      if (candidate.name == name) return &candidate;
+    return nullptr;
+  }
+
+  std::vector<Command>& commands;
+  CLI::App app{"Graft finds, proves and delivers faster code for PyTorch models."};
+  std::map<std::string, CLI::App*> apps;  // by "bench run" and also by "bench"
+  bool json = false, quiet = false, verbose = false, version = false;
+};
+
+std::string overview(const std::vector<Command>& commands) {
+  std::string text =
+      "Graft finds, proves and delivers faster code for PyTorch models.\n\n"
+      "usage: graft [--json] [-q|-v] COMMAND [OPTIONS]\n\ncommands:\n";
+  for (const Command& command : commands) text += fmt::format("  {:<16} {}\n", command.name, command.summary);
+  text += "  help COMMAND     the options of a command\n\n`graft --version` prints the version.";
+  return text;
+}
+
+// The option names a command knows, for suggestions.
+std::vector<std::string> option_names(const Command* command) {
+  std::vector<std::string> names = {"--json", "--quiet", "--verbose", "--help", "--version"};
+  if (command == nullptr) return names;
+  for (const Option& option : command->options) {
+    size_t at = option.name.find("--");
+    if (at != std::string::npos) names.push_back(option.name.substr(at));
+  }
+  return names;
+}
+
+}  // namespace
+
+void print_json(const Json& document) {
+  std::string text = document.dump(2) + "\n";
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+int run_program(int argc, char** argv, std::vector<Command> commands) {
+  Program program(commands);
+  std::vector<std::string> words(argv + 1, argv + argc);
+
+  // The command is the first one or two words that are not options: needed before parsing, for help and suggestions.
+  std::vector<std::string> plain;
+  for (const std::string& word : words) {
+    if (word == "--") break;
+    if (!word.starts_with('-')) plain.push_back(word);
+  }
+  bool help = !plain.empty() && plain[0] == "help";
+  if (help) plain.erase(plain.begin());
+  std::string one = plain.empty() ? "" : plain[0];
+  std::string two = plain.size() < 2 ? one : one + " " + plain[1];
+  const Command* command = program.command(two) != nullptr ? program.command(two) : program.command(one);
+  bool group = command == nullptr && program.apps.count(one) != 0;
+
+  if (!one.empty() && command == nullptr) {
+    std::vector<std::string> known;
+    std::string typed = group ? two : one;
+    for (const Command& candidate : commands) {
+      if (!group || candidate.name.starts_with(one + " ")) known.push_back(candidate.name);
+      if (!group) known.push_back(words_of(candidate.name)[0]);
+    }
+    if (group && plain.size() < 2) {
+      std::string text = fmt::format("commands of '{}':\n", one);
+      for (const std::string& name : known) text += fmt::format("  {:<16} {}\n", name, program.command(name)->summary);
+      if (help || std::find(words.begin(), words.end(), "--help") != words.end()) {
+        fmt::print("{}", text);
+        return 0;
+      }
+      return usage_error(fmt::format("'{}' needs a second word", one), text);
+    }
+    return usage_error(fmt::format("no command '{}'{}", typed, suggestion(typed, known)), "`graft help` lists the commands");
+  }
+  if (help) {
+    fmt::print("{}\n", command == nullptr ? overview(commands) : program.apps[command->name]->help());
+    return 0;
+  }
+
+  try {
+    std::vector<std::string> reversed(words.rbegin(), words.rend());
+    program.app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}\n", command == nullptr ? overview(commands) : program.apps[command->name]->help());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    std::string hint;
+    for (const std::string& word : words) {
+      std::string name = word.substr(0, word.find('='));
+      auto known = option_names(command);
+      if (name.starts_with("--") && name.size() > 2 && std::find(known.begin(), known.end(), name) == known.end())
+        return usage_error(fmt::format("no option '{}'{}", name, suggestion(name, known)),
+                           command == nullptr ? "`graft help` lists the commands"
+                                              : fmt::format("`graft help {}` lists the options", command->name));
+    }
+    return usage_error(error.what(), command == nullptr ? "`graft help` lists the commands"
+                                                        : fmt::format("`graft help {}` lists the options", command->name));
+  }
+  if (program.version) {
+    fmt::print("graft {}\n", kVersion);
+    return 0;
+  }
+  if (command == nullptr) return usage_error("no command given", overview(commands));
+  set_verbosity(program.quiet ? Verbosity::kQuiet : program.verbose ? Verbosity::kVerbose : Verbosity::kNormal);
+
+  Context context{program.json};
+  Result<int> result = command->run(context);
+  end_progress();
+  std::fflush(stdout);
+  if (result.ok()) return *result;
+  fmt::print(stderr, "graft: {}\n", result.error().to_string());
+  return exit_code(result.error().kind);
+}
+
+}  // namespace graft::cli
