@@ -103,12 +103,14 @@ Result<std::vector<std::string>> list_directory(const std::string& path) {
 
 Result<TemporaryDirectory> TemporaryDirectory::create(std::string_view prefix) {
   const char* base = std::getenv("TMPDIR");
-  std::string pattern = join_path(base != nullptr && *base != '\0' ? base : "/tmp", fmt::format("{}-XXXXXX", prefix));
+  std::string pattern =
+      join_path(base != nullptr && *base != '\0' ? base : "/tmp", fmt::format("{}-XXXXXX", prefix));
   if (mkdtemp(pattern.data()) == nullptr) return os_error("create a temporary folder", pattern, errno);
   return TemporaryDirectory(std::move(pattern));
 }
 
-TemporaryDirectory::TemporaryDirectory(TemporaryDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+TemporaryDirectory::TemporaryDirectory(TemporaryDirectory&& other) noexcept
+    : path_(std::exchange(other.path_, {})) {}
 
 TemporaryDirectory& TemporaryDirectory::operator=(TemporaryDirectory&& other) noexcept {
   std::swap(path_, other.path_);

@@ -13,8 +13,8 @@ namespace graft {
 // Reads a regular file whole. A folder, a device or a file over `max_bytes` is an error.
 Result<std::string> read_file(const std::string& path, size_t max_bytes = size_t{1} << 30);
 
-// Writes a temporary file beside `path`, syncs it and renames it over `path`, so that a reader sees the old content or the new,
-// never a part. The temporary file is removed on failure.
+// Writes a temporary file beside `path`, syncs it and renames it over `path`, so that a reader sees the old
+// content or the new, never a part. The temporary file is removed on failure.
 Status write_file_atomic(const std::string& path, std::string_view content);
 
 // mkdir -p. An existing folder is fine.
@@ -45,7 +45,8 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-// An exclusive advisory lock (flock) on a file, created when absent; waits until it is free. Released with the object.
+// An exclusive advisory lock (flock) on a file, created when absent; waits until it is free. Released with
+// the object.
 class FileLock {
  public:
   static Result<FileLock> acquire(const std::string& path);

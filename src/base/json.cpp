@@ -31,7 +31,8 @@ class Reader {
   }
 
   void skip_space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
       ++at_;
   }
 
@@ -55,8 +56,10 @@ class Reader {
     skip_space();
     if (at_ == text_.size()) return failure("the JSON text ends too early", "a value");
     switch (text_[at_]) {
-      case '{': return read_object(depth);
-      case '[': return read_array(depth);
+      case '{':
+        return read_object(depth);
+      case '[':
+        return read_array(depth);
       case '"': {
         GRAFT_ASSIGN_OR_RETURN(std::string text, read_string());
         return Json(std::move(text));
@@ -70,7 +73,8 @@ class Reader {
       case 'n':
         if (take_word("null")) return Json();
         break;
-      default: return read_number();
+      default:
+        return read_number();
     }
     return failure("not a JSON value", "an object, array, string, number, true, false or null");
   }
@@ -81,7 +85,8 @@ class Reader {
     if (take('}')) return object;
     do {
       skip_space();
-      if (at_ == text_.size() || text_[at_] != '"') return failure("an object member has no key", "a string in double quotes");
+      if (at_ == text_.size() || text_[at_] != '"')
+        return failure("an object member has no key", "a string in double quotes");
       size_t key_at = at_;
       GRAFT_ASSIGN_OR_RETURN(std::string key, read_string());
       if (object.find(key) != nullptr) {
@@ -151,8 +156,10 @@ class Reader {
 
   Result<unsigned> read_hex4() {
     unsigned value = 0;
-    auto [end, code] = std::from_chars(text_.data() + at_, text_.data() + std::min(at_ + 4, text_.size()), value, 16);
-    if (code != std::errc() || end != text_.data() + at_ + 4) return failure("broken \\u escape", "four hexadecimal digits");
+    auto [end, code] =
+        std::from_chars(text_.data() + at_, text_.data() + std::min(at_ + 4, text_.size()), value, 16);
+    if (code != std::errc() || end != text_.data() + at_ + 4)
+      return failure("broken \\u escape", "four hexadecimal digits");
     at_ += 4;
     return value;
   }
@@ -162,7 +169,9 @@ class Reader {
     std::string out;
     while (true) {
       size_t run = at_;
-      while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' && static_cast<unsigned char>(text_[at_]) >= 0x20) ++at_;
+      while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' &&
+             static_cast<unsigned char>(text_[at_]) >= 0x20)
+        ++at_;
       out.append(text_.substr(run, at_ - run));
       if (at_ == text_.size()) return failure("the string is not closed", "'\"'");
       if (text_[at_] == '"') {
@@ -174,12 +183,26 @@ class Reader {
       if (at_ == text_.size()) return failure("the string is not closed", "'\"'");
       char c = text_[at_++];
       switch (c) {
-        case '"': case '\\': case '/': out += c; break;
-        case 'b': out += '\b'; break;
-        case 'f': out += '\f'; break;
-        case 'n': out += '\n'; break;
-        case 'r': out += '\r'; break;
-        case 't': out += '\t'; break;
+        case '"':
+        case '\\':
+        case '/':
+          out += c;
+          break;
+        case 'b':
+          out += '\b';
+          break;
+        case 'f':
+          out += '\f';
+          break;
+        case 'n':
+          out += '\n';
+          break;
+        case 'r':
+          out += '\r';
+          break;
+        case 't':
+          out += '\t';
+          break;
         case 'u': {
           GRAFT_ASSIGN_OR_RETURN(unsigned code, read_hex4());
           if (code >= 0xD800 && code < 0xDC00) {
@@ -193,7 +216,9 @@ class Reader {
           append_utf8(out, code);
           break;
         }
-        default: --at_; return failure("unknown escape in a string", "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u");
+        default:
+          --at_;
+          return failure("unknown escape in a string", "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u");
       }
     }
     if (!is_valid_utf8(out)) return failure("string is not valid UTF-8");
@@ -209,11 +234,21 @@ void write_string(std::string& out, std::string_view text) {
   out += '"';
   for (char c : text) {
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
       default:
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
           out += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
@@ -224,7 +259,9 @@ void write_string(std::string& out, std::string_view text) {
   out += '"';
 }
 
-bool is_scalar(const Json& value) { return !value.is_array() && !value.is_object(); }
+bool is_scalar(const Json& value) {
+  return !value.is_array() && !value.is_object();
+}
 
 void write(std::string& out, const Json& value, int indent, int level) {
   auto newline = [&](int to) {
@@ -287,7 +324,9 @@ Json Json::object(std::initializer_list<Member> members) {
   return json;
 }
 
-bool Json::as_bool() const { return is_bool() && std::get<bool>(value_); }
+bool Json::as_bool() const {
+  return is_bool() && std::get<bool>(value_);
+}
 
 int64_t Json::as_int() const {
   if (is_int()) return std::get<int64_t>(value_);
@@ -345,7 +384,9 @@ Json& Json::set(std::string key, Json value) {
   return *this;
 }
 
-void Json::push_back(Json value) { items().push_back(std::move(value)); }
+void Json::push_back(Json value) {
+  items().push_back(std::move(value));
+}
 
 std::string Json::dump(int indent) const {
   std::string out;
@@ -353,6 +394,8 @@ std::string Json::dump(int indent) const {
   return out;
 }
 
-Result<Json> Json::parse(std::string_view text, std::string_view file) { return Reader(text, file).document(); }
+Result<Json> Json::parse(std::string_view text, std::string_view file) {
+  return Reader(text, file).document();
+}
 
 }  // namespace graft

@@ -1,7 +1,8 @@
 // JSON values: a strict RFC 8259 reader that says where a text is wrong, and one writer with stable output.
 //
-// Objects keep the order in which members were added or read. A repeated key in a text is an error. Integers that fit are
-// kept as int64, everything else numeric as double. Non-finite doubles are written as null, since JSON has no word for them.
+// Objects keep the order in which members were added or read. A repeated key in a text is an error. Integers
+// that fit are kept as int64, everything else numeric as double. Non-finite doubles are written as null,
+// since JSON has no word for them.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,13 @@ class Json {
   using Member = std::pair<std::string, Json>;
   using Object = std::vector<Member>;
 
-  Json() = default;                              // null
-  Json(std::nullptr_t) {}                        // NOLINT(google-explicit-constructor)
-  Json(bool value) : value_(value) {}            // NOLINT(google-explicit-constructor)
-  Json(int value) : value_(int64_t{value}) {}    // NOLINT(google-explicit-constructor)
-  Json(int64_t value) : value_(value) {}         // NOLINT(google-explicit-constructor)
+  Json() = default;                                              // null
+  Json(std::nullptr_t) {}                                        // NOLINT(google-explicit-constructor)
+  Json(bool value) : value_(value) {}                            // NOLINT(google-explicit-constructor)
+  Json(int value) : value_(int64_t{value}) {}                    // NOLINT(google-explicit-constructor)
+  Json(int64_t value) : value_(value) {}                         // NOLINT(google-explicit-constructor)
   Json(uint64_t value) : value_(static_cast<int64_t>(value)) {}  // NOLINT(google-explicit-constructor)
-  Json(double value) : value_(value) {}          // NOLINT(google-explicit-constructor)
+  Json(double value) : value_(value) {}                          // NOLINT(google-explicit-constructor)
   Json(std::string value) : value_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
   Json(std::string_view value) : value_(std::string(value)) {}   // NOLINT(google-explicit-constructor)
   Json(const char* value) : value_(std::string(value)) {}        // NOLINT(google-explicit-constructor)
@@ -62,7 +63,8 @@ class Json {
   // Appends to an array, turning null into an array.
   void push_back(Json value);
 
-  // indent < 0: one line without spaces, for protocols. Otherwise that many spaces a level; arrays of scalars stay on one line.
+  // indent < 0: one line without spaces, for protocols. Otherwise that many spaces a level; arrays of scalars
+  // stay on one line.
   std::string dump(int indent = -1) const;
 
   // Reads exactly one JSON document. `file` is named in errors. Nesting deeper than 512 levels is an error.

@@ -37,8 +37,12 @@ void write_line(State& log, std::string_view prefix, std::string_view text) {
 
 }  // namespace
 
-void set_verbosity(Verbosity verbosity) { state().verbosity = verbosity; }
-Verbosity verbosity() { return state().verbosity; }
+void set_verbosity(Verbosity verbosity) {
+  state().verbosity = verbosity;
+}
+Verbosity verbosity() {
+  return state().verbosity;
+}
 
 void log_info(std::string_view text) {
   State& log = state();

@@ -30,7 +30,8 @@ std::string find_program(const std::string& name) {
   std::string_view rest = path != nullptr ? path : "/usr/bin:/bin";
   while (true) {
     size_t colon = rest.find(':');
-    std::string candidate = join_path(colon == 0 || rest.empty() ? std::string_view(".") : rest.substr(0, colon), name);
+    std::string candidate =
+        join_path(colon == 0 || rest.empty() ? std::string_view(".") : rest.substr(0, colon), name);
     if (access(candidate.c_str(), X_OK) == 0 && !is_directory(candidate)) return candidate;
     if (colon == std::string_view::npos) return {};
     rest.remove_prefix(colon + 1);
@@ -41,7 +42,8 @@ std::vector<std::string> child_environment(const ProcessOptions& options) {
   std::vector<std::string> result;
   auto overridden = [&](std::string_view entry) {
     std::string_view name = entry.substr(0, entry.find('='));
-    return std::any_of(options.environment.begin(), options.environment.end(), [&](const auto& pair) { return pair.first == name; });
+    return std::any_of(options.environment.begin(), options.environment.end(),
+                       [&](const auto& pair) { return pair.first == name; });
   };
   if (!options.clear_environment)
     for (char** entry = environ; *entry != nullptr; ++entry)
@@ -66,11 +68,13 @@ ExitStatus decode(int status) {
   return result;
 }
 
-bool set_nonblocking(int fd) { return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0; }
+bool set_nonblocking(int fd) {
+  return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0;
+}
 
 // Runs in the child between fork and exec: async-signal-safe calls only.
-[[noreturn]] void become(const ProcessOptions& options, const char* program, char* const* argv, char* const* envp, int stdin_fd,
-                         int error_fd, pid_t parent) {
+[[noreturn]] void become(const ProcessOptions& options, const char* program, char* const* argv,
+                         char* const* envp, int stdin_fd, int error_fd, pid_t parent) {
   setpgid(0, 0);
   if (options.die_with_parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -130,7 +134,8 @@ Result<pid_t> spawn(const ProcessOptions& options, int stdin_fd) {
   if (options.argv.empty()) return fault("no command to start");
   std::string program = find_program(options.argv[0]);
   if (program.empty())
-    return missing_error(fmt::format("program '{}' is not on the PATH", options.argv[0]), "install it or put its folder on the PATH");
+    return missing_error(fmt::format("program '{}' is not on the PATH", options.argv[0]),
+                         "install it or put its folder on the PATH");
   std::vector<std::string> arguments = options.argv;
   std::vector<std::string> environment = child_environment(options);
   std::vector<char*> argv = pointers(arguments);
@@ -141,7 +146,8 @@ Result<pid_t> spawn(const ProcessOptions& options, int stdin_fd) {
   pid_t parent = getpid();
   pid_t pid = fork();
   if (pid < 0) return os_error("start a process", program, errno);
-  if (pid == 0) become(options, program.c_str(), argv.data(), envp.data(), stdin_fd, error_write.get(), parent);
+  if (pid == 0)
+    become(options, program.c_str(), argv.data(), envp.data(), stdin_fd, error_write.get(), parent);
   setpgid(pid, pid);  // also here: the group must exist before anyone kills it
   error_write.reset();
   int code = 0;
@@ -150,7 +156,8 @@ Result<pid_t> spawn(const ProcessOptions& options, int stdin_fd) {
   while (count < 0 && errno == EINTR);
   if (count == static_cast<ssize_t>(sizeof code)) {
     waitpid(pid, nullptr, 0);
-    return missing_error(fmt::format("cannot start '{}': {}", program, std::strerror(code)), "check the file and its first line");
+    return missing_error(fmt::format("cannot start '{}': {}", program, std::strerror(code)),
+                         "check the file and its first line");
   }
   return pid;
 }
@@ -170,7 +177,8 @@ Result<Process> Process::start(const ProcessOptions& options) {
   return process;
 }
 
-Process::Process(Process&& other) noexcept : pid_(std::exchange(other.pid_, -1)), status_(std::exchange(other.status_, {})) {}
+Process::Process(Process&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), status_(std::exchange(other.status_, {})) {}
 
 Process& Process::operator=(Process&& other) noexcept {
   std::swap(pid_, other.pid_);
@@ -182,7 +190,9 @@ Process::~Process() {
   if (pid_ > 0 && !status_) kill_group();
 }
 
-bool Process::running() { return pid_ > 0 && !wait(std::chrono::milliseconds(0)); }
+bool Process::running() {
+  return pid_ > 0 && !wait(std::chrono::milliseconds(0));
+}
 
 std::optional<ExitStatus> Process::wait(std::chrono::milliseconds timeout) {
   if (status_ || pid_ <= 0) return status_;
@@ -220,8 +230,8 @@ ExitStatus Process::kill_group() {
   return *status_;
 }
 
-Result<ProcessOutput> run_process(const ProcessOptions& options, std::chrono::milliseconds timeout, std::string_view input,
-                                  size_t max_output) {
+Result<ProcessOutput> run_process(const ProcessOptions& options, std::chrono::milliseconds timeout,
+                                  std::string_view input, size_t max_output) {
   int in[2], out[2], err[2];
   if (pipe2(in, O_CLOEXEC) != 0) return os_error("create a pipe", "", errno);
   UniqueFd in_read(in[0]), in_write(in[1]);
@@ -242,7 +252,8 @@ Result<ProcessOutput> run_process(const ProcessOptions& options, std::chrono::mi
   set_nonblocking(out_read.get());
   set_nonblocking(err_read.get());
 
-  // A write into a pipe whose reader is gone must give EPIPE, not end this process; only this thread is shielded.
+  // A write into a pipe whose reader is gone must give EPIPE, not end this process; only this thread is
+  // shielded.
   sigset_t pipe_set, old_set;
   sigemptyset(&pipe_set);
   sigaddset(&pipe_set, SIGPIPE);
@@ -267,8 +278,8 @@ Result<ProcessOutput> run_process(const ProcessOptions& options, std::chrono::mi
     }
   };
   if (input.empty()) in_write.reset();
-  // A descendant that left the group may keep the pipes open after the child is gone, so the end of the child, not the end
-  // of its output, ends the loop.
+  // A descendant that left the group may keep the pipes open after the child is gone, so the end of the
+  // child, not the end of its output, ends the loop.
   while (true) {
     int status = 0;
     if (!raw_status && waitpid(pid, &status, WNOHANG) == pid) raw_status = status;
@@ -291,20 +302,23 @@ Result<ProcessOutput> run_process(const ProcessOptions& options, std::chrono::mi
     if (err_read) polls[count++] = {err_read.get(), POLLIN, 0};
     if (in_write) polls[count++] = {in_write.get(), POLLOUT, 0};
     auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now).count();
-    // Without a pidfd in every supported kernel the child's end is polled; both pipes closing usually announces it.
+    // Without a pidfd in every supported kernel the child's end is polled; both pipes closing usually
+    // announces it.
     poll(polls, count, static_cast<int>(std::clamp<long long>(left, 1, count == 0 ? 2 : 20)));
   }
   kill(-pid, SIGKILL);
   if (!raw_status) {
     int status = 0;
     kill(pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
     raw_status = status;
     if (out_read) drain(out_read, result.out);
     if (err_read) drain(err_read, result.err);
   }
   timespec no_wait{};
-  while (sigtimedwait(&pipe_set, nullptr, &no_wait) > 0) {}
+  while (sigtimedwait(&pipe_set, nullptr, &no_wait) > 0) {
+  }
   pthread_sigmask(SIG_SETMASK, &old_set, nullptr);
   result.status = decode(*raw_status);
   result.seconds = std::chrono::duration<double>(Clock::now() - started).count();

@@ -1,5 +1,5 @@
-// Child processes: one-shot runs with a deadline, and long-lived children. Every child leads a process group of its own, and
-// ending it means ending the whole group.
+// Child processes: one-shot runs with a deadline, and long-lived children. Every child leads a process group
+// of its own, and ending it means ending the whole group.
 #pragma once
 
 #include <sys/types.h>
@@ -28,7 +28,8 @@ struct ProcessOptions {
   std::vector<std::string> argv;  // argv[0] is looked up on PATH unless it holds a '/'
   std::string directory;          // working folder; empty: this process's
   bool clear_environment = false;
-  std::vector<std::pair<std::string, std::string>> environment;  // set on top of the inherited (or cleared) environment
+  std::vector<std::pair<std::string, std::string>>
+      environment;  // set on top of the inherited (or cleared) environment
   // Descriptors the child gets: {ours, number in the child}. All others but 0 to 2 are closed.
   std::vector<std::pair<int, int>> descriptors;
   int stdout_fd = -1;  // where the child's stdout goes; -1: /dev/null. run_process() replaces both by pipes.
@@ -70,9 +71,10 @@ struct ProcessOutput {
   double seconds = 0;
 };
 
-// Runs a child to its end, feeding `input` to its stdin and collecting both output streams. At the deadline the group is killed and
-// what was printed is returned with timed_out set. Fails only when the child could not be started.
-Result<ProcessOutput> run_process(const ProcessOptions& options, std::chrono::milliseconds timeout, std::string_view input = {},
-                                  size_t max_output = size_t{1} << 20);
+// Runs a child to its end, feeding `input` to its stdin and collecting both output streams. At the deadline
+// the group is killed and what was printed is returned with timed_out set. Fails only when the child could
+// not be started.
+Result<ProcessOutput> run_process(const ProcessOptions& options, std::chrono::milliseconds timeout,
+                                  std::string_view input = {}, size_t max_output = size_t{1} << 20);
 
 }  // namespace graft

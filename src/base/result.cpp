@@ -31,7 +31,8 @@ Error missing_error(std::string message, std::string hint) {
 }
 
 Error fault(std::string message) {
-  return {ErrorKind::kFault, std::move(message), {}, {}, "please report this with the command that caused it"};
+  return {
+      ErrorKind::kFault, std::move(message), {}, {}, "please report this with the command that caused it"};
 }
 
 Error os_error(std::string_view action, std::string_view path, int code) {
@@ -40,10 +41,14 @@ Error os_error(std::string_view action, std::string_view path, int code) {
 
 int exit_code(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kInput: return 2;
-    case ErrorKind::kMissing: return 3;
-    case ErrorKind::kFault: return 4;
-    case ErrorKind::kInterrupted: return 130;
+    case ErrorKind::kInput:
+      return 2;
+    case ErrorKind::kMissing:
+      return 3;
+    case ErrorKind::kFault:
+      return 4;
+    case ErrorKind::kInterrupted:
+      return 130;
   }
   return 4;
 }

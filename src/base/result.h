@@ -1,6 +1,8 @@
-// Errors as values. No exception crosses a library border of Graft: a function that can fail returns a Result<T>.
+// Errors as values. No exception crosses a library border of Graft: a function that can fail returns a
+// Result<T>.
 //
-// An Error says where (file:line:column, all optional), what went wrong, what was expected, and the next step.
+// An Error says where (file:line:column, all optional), what went wrong, what was expected, and the next
+// step.
 #pragma once
 
 #include <optional>
@@ -11,7 +13,8 @@
 
 namespace graft {
 
-// A place in a text a person can open. Lines and columns count from 1; 0 means unknown. Columns count Unicode code points.
+// A place in a text a person can open. Lines and columns count from 1; 0 means unknown. Columns count Unicode
+// code points.
 struct Place {
   std::string file;
   int line = 0;
@@ -53,8 +56,10 @@ int exit_code(ErrorKind kind);
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}    // NOLINT(google-explicit-constructor)
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(Error error)
+      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
@@ -91,20 +96,22 @@ class [[nodiscard]] Status {
   std::optional<Error> error_;
 };
 
-// GRAFT_RETURN_IF_ERROR(expr): returns the Error of a Status or Result expression from the enclosing function.
-#define GRAFT_RETURN_IF_ERROR(expr)                            \
-  do {                                                         \
-    auto graft_status_ = (expr);                               \
+// GRAFT_RETURN_IF_ERROR(expr): returns the Error of a Status or Result expression from the enclosing
+// function.
+#define GRAFT_RETURN_IF_ERROR(expr)                                   \
+  do {                                                                \
+    auto graft_status_ = (expr);                                      \
     if (!graft_status_.ok()) return std::move(graft_status_).error(); \
   } while (false)
 
 #define GRAFT_CONCAT_INNER_(a, b) a##b
 #define GRAFT_CONCAT_(a, b) GRAFT_CONCAT_INNER_(a, b)
-// GRAFT_ASSIGN_OR_RETURN(auto x, expr): binds the value of a Result, or returns its Error from the enclosing function.
-#define GRAFT_ASSIGN_OR_RETURN(declaration, expr)                              \
-  auto GRAFT_CONCAT_(graft_result_, __LINE__) = (expr);                        \
-  if (!GRAFT_CONCAT_(graft_result_, __LINE__).ok())                            \
-    return std::move(GRAFT_CONCAT_(graft_result_, __LINE__)).error();          \
+// GRAFT_ASSIGN_OR_RETURN(auto x, expr): binds the value of a Result, or returns its Error from the enclosing
+// function.
+#define GRAFT_ASSIGN_OR_RETURN(declaration, expr)                     \
+  auto GRAFT_CONCAT_(graft_result_, __LINE__) = (expr);               \
+  if (!GRAFT_CONCAT_(graft_result_, __LINE__).ok())                   \
+    return std::move(GRAFT_CONCAT_(graft_result_, __LINE__)).error(); \
   declaration = std::move(GRAFT_CONCAT_(graft_result_, __LINE__)).value()
 
 }  // namespace graft

@@ -33,8 +33,8 @@ bool is_valid_utf8(std::string_view text) {
     size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
     if (byte < 0xC2 || byte > 0xF4 || i + length > text.size()) return false;
     auto second = static_cast<unsigned char>(text[i + 1]);
-    if ((byte == 0xE0 && second < 0xA0) || (byte == 0xED && second > 0x9F) || (byte == 0xF0 && second < 0x90) ||
-        (byte == 0xF4 && second > 0x8F))
+    if ((byte == 0xE0 && second < 0xA0) || (byte == 0xED && second > 0x9F) ||
+        (byte == 0xF0 && second < 0x90) || (byte == 0xF4 && second > 0x8F))
       return false;
     for (size_t k = 1; k < length; ++k)
       if ((static_cast<unsigned char>(text[i + k]) & 0xC0) != 0x80) return false;

@@ -12,10 +12,12 @@ namespace graft {
 // Appends the UTF-8 form of a code point (0 to 0x10FFFF, surrogates excluded by the caller).
 void append_utf8(std::string& out, uint32_t code);
 
-// True when every byte belongs to a well-formed sequence (no overlong forms, no surrogates, at most U+10FFFF).
+// True when every byte belongs to a well-formed sequence (no overlong forms, no surrogates, at most
+// U+10FFFF).
 bool is_valid_utf8(std::string_view text);
 
-// Byte offset -> line and column, both from 1; columns count code points. "\n", "\r\n" and a lone "\r" each end a line.
+// Byte offset -> line and column, both from 1; columns count code points. "\n", "\r\n" and a lone "\r" each
+// end a line.
 std::pair<int, int> line_and_column(std::string_view text, size_t offset);
 
 }  // namespace graft

@@ -1,7 +1,7 @@
 // A command of the program `graft`: what it is called, which options it takes, and the function that runs it.
 //
-// A command file fills a Command and registers it in commands.cpp. Options are declared here in our own words, so that only
-// parse.cpp sees the argument library, which is expensive to compile.
+// A command file fills a Command and registers it in commands.cpp. Options are declared here in our own
+// words, so that only parse.cpp sees the argument library, which is expensive to compile.
 #pragma once
 
 #include <functional>

@@ -22,8 +22,10 @@ size_t edit_distance(std::string_view a, std::string_view b) {
         d[i][j] = i + j;
         continue;
       }
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1] ? 1 : 0)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      d[i][j] =
+          std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1] ? 1 : 0)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   }
   return d[a.size()][b.size()];
@@ -61,7 +63,8 @@ void add_option(CLI::App& app, const Option& option) {
     added = app.add_option(option.name, *option.real, option.help);
   } else {
     added = app.add_option(option.name, *option.list, option.help);
-    if (option.name.starts_with('-')) added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    if (option.name.starts_with('-'))
+      added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
   if (option.required) added->required();
   if (!option.choices.empty()) added->check(CLI::IsMember(option.choices));
@@ -147,7 +150,8 @@ int run_program(int argc, char** argv, std::vector<Command> commands) {
   Program program(commands);
   std::vector<std::string> words(argv + 1, argv + argc);
 
-  // The command is the first one or two words that are not options: needed before parsing, for help and suggestions.
+  // The command is the first one or two words that are not options: needed before parsing, for help and
+  // suggestions.
   std::vector<std::string> plain;
   for (const std::string& word : words) {
     if (word == "--") break;
@@ -169,14 +173,16 @@ int run_program(int argc, char** argv, std::vector<Command> commands) {
     }
     if (group && plain.size() < 2) {
       std::string text = fmt::format("commands of '{}':\n", one);
-      for (const std::string& name : known) text += fmt::format("  {:<16} {}\n", name, program.command(name)->summary);
+      for (const std::string& name : known)
+        text += fmt::format("  {:<16} {}\n", name, program.command(name)->summary);
       if (help || std::find(words.begin(), words.end(), "--help") != words.end()) {
         fmt::print("{}", text);
         return 0;
       }
       return usage_error(fmt::format("'{}' needs a second word", one), text);
     }
-    return usage_error(fmt::format("no command '{}'{}", typed, suggestion(typed, known)), "`graft help` lists the commands");
+    return usage_error(fmt::format("no command '{}'{}", typed, suggestion(typed, known)),
+                       "`graft help` lists the commands");
   }
   if (help) {
     fmt::print("{}\n", command == nullptr ? overview(commands) : program.apps[command->name]->help());
@@ -194,20 +200,25 @@ int run_program(int argc, char** argv, std::vector<Command> commands) {
     for (const std::string& word : words) {
       std::string name = word.substr(0, word.find('='));
       auto known = option_names(command);
-      if (name.starts_with("--") && name.size() > 2 && std::find(known.begin(), known.end(), name) == known.end())
+      if (name.starts_with("--") && name.size() > 2 &&
+          std::find(known.begin(), known.end(), name) == known.end())
         return usage_error(fmt::format("no option '{}'{}", name, suggestion(name, known)),
-                           command == nullptr ? "`graft help` lists the commands"
-                                              : fmt::format("`graft help {}` lists the options", command->name));
+                           command == nullptr
+                               ? "`graft help` lists the commands"
+                               : fmt::format("`graft help {}` lists the options", command->name));
     }
-    return usage_error(error.what(), command == nullptr ? "`graft help` lists the commands"
-                                                        : fmt::format("`graft help {}` lists the options", command->name));
+    return usage_error(error.what(), command == nullptr
+                                         ? "`graft help` lists the commands"
+                                         : fmt::format("`graft help {}` lists the options", command->name));
   }
   if (program.version) {
     fmt::print("graft {}\n", kVersion);
     return 0;
   }
   if (command == nullptr) return usage_error("no command given", overview(commands));
-  set_verbosity(program.quiet ? Verbosity::kQuiet : program.verbose ? Verbosity::kVerbose : Verbosity::kNormal);
+  set_verbosity(program.quiet     ? Verbosity::kQuiet
+                : program.verbose ? Verbosity::kVerbose
+                                  : Verbosity::kNormal);
 
   Context context{program.json};
   Result<int> result = command->run(context);

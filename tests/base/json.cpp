@@ -22,7 +22,9 @@ TEST(Json, EscapesAreDecoded) {
   EXPECT_EQ(parsed->as_string(), "é😀/");
 }
 
-TEST(Json, NonFiniteNumbersAreWrittenAsNull) { EXPECT_EQ(Json(std::nan("")).dump(), "null"); }
+TEST(Json, NonFiniteNumbersAreWrittenAsNull) {
+  EXPECT_EQ(Json(std::nan("")).dump(), "null");
+}
 
 struct BadText {
   const char* text;
@@ -40,9 +42,10 @@ TEST_P(JsonErrors, NameThePlace) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, JsonErrors,
-                         testing::Values(BadText{"", 1, 1}, BadText{"{\"a\": 1,\n \"a\": 2}", 2, 2}, BadText{"[1 2]", 1, 4},
-                                         BadText{"01", 1, 1}, BadText{"1.", 1, 1}, BadText{"nul", 1, 1}, BadText{"NaN", 1, 1},
-                                         BadText{"[1]x", 1, 4}, BadText{"\"a\nb\"", 1, 3}, BadText{"\"\\ud800\"", 1, 8},
+                         testing::Values(BadText{"", 1, 1}, BadText{"{\"a\": 1,\n \"a\": 2}", 2, 2},
+                                         BadText{"[1 2]", 1, 4}, BadText{"01", 1, 1}, BadText{"1.", 1, 1},
+                                         BadText{"nul", 1, 1}, BadText{"NaN", 1, 1}, BadText{"[1]x", 1, 4},
+                                         BadText{"\"a\nb\"", 1, 3}, BadText{"\"\\ud800\"", 1, 8},
                                          BadText{"\"é\\x\"", 1, 4}, BadText{"{1: 2}", 1, 2}));
 
 TEST(Json, DeepNestingIsAnErrorNotACrash) {
