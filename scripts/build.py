@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import pathlib
 import subprocess
 import sys
@@ -37,9 +38,10 @@ def configure_and_build(preset: str, folder: pathlib.Path, targets: list[str], d
 
 
 def make_importable() -> None:
-    """Puts python/ (the package) and build/python (the extension) on the path of .venv."""
+    """Puts build/python (the extension, and links to the package's sources) on the path of .venv."""
     site = pathlib.Path(sysconfig.get_path("purelib"))
-    (site / "graft-dev.pth").write_text(f"{ROOT / 'python'}\n")
+    # A relative line is read from the folder the file is in.
+    (site / "graft-dev.pth").write_text(f"{os.path.relpath(BUILD / 'python', site)}\n")
 
 
 def main() -> None:
