@@ -16,5 +16,6 @@ void raise(const Error& error) {
 NB_MODULE(_core, module) {
   module.doc() = "The native part of Graft.";
   module.attr("__version__") = graft::kVersion;
+  graft::bindings::bind_doorbell(module);
   graft::bindings::bind_kernels(module);
 }

@@ -7,6 +7,7 @@
 
 namespace graft::bindings {
 
+void bind_doorbell(nanobind::module_& module);
 void bind_kernels(nanobind::module_& module);
 
 // Throws the Python exception that fits an Error: ValueError for a wrong request, RuntimeError for a missing
