@@ -18,6 +18,9 @@ namespace graft::python {
 class SourceText {
  public:
   static Result<SourceText> from_bytes(std::string bytes, std::string file = {});
+  // A text that is decoded already, as CPython takes a str: no mark is dropped (it is a character like others), no cookie is read.
+  // Line ends become "\n". Errors: bytes that are no UTF-8, a NUL byte, more than 2 GiB.
+  static Result<SourceText> from_utf8(std::string text, std::string file = {});
   // Reads and decodes a file.
   static Result<SourceText> load(const std::string& path);
 
@@ -46,7 +49,6 @@ class SourceText {
 
  private:
   SourceText() = default;
-  void index_lines();
 
   std::string buffer_;  // the text, then kPadding NUL bytes (so it never lies in the string object itself)
   uint32_t size_ = 0;
