@@ -1,0 +1,37 @@
+// The names a module binds at its top level, read from its text: imports, functions, and assignments of names or literals.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "python/parser.h"
+
+namespace graft::graph {
+
+struct ModuleScope {
+  enum class Kind { kModule, kFunction, kAssignment, kClass };
+  struct Binding {
+    Kind kind = Kind::kModule;
+    std::string dotted;                              // kModule: what the name stands for, such as "torch.nn.functional"
+    const python::FunctionBase* function = nullptr;  // kFunction
+    const python::Expr* value = nullptr;             // kAssignment: the right side
+    const python::ClassDef* class_ = nullptr;        // kClass
+  };
+
+  const python::ParsedModule* module = nullptr;
+  std::unordered_map<std::string_view, Binding> names;
+  std::vector<std::string> imports;  // modules named by import statements, in order, each once
+
+  const Binding* find(std::string_view name) const {
+    const auto found = names.find(name);
+    return found == names.end() ? nullptr : &found->second;
+  }
+};
+
+// Later bindings of a name replace earlier ones. Statements that bind nothing simple are left out: using such a name is an
+// unknown name for whoever asks. The views refer to `module`, which must outlive the scope.
+ModuleScope read_scope(const python::ParsedModule& module);
+
+}  // namespace graft::graph
