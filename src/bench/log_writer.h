@@ -40,6 +40,11 @@ struct LogGraph {
   std::optional<LogTimes> compiled;
 };
 
+// The e2e speed-up as the log carries it, rounded to five decimals; nullopt where it has none (a phase
+// without times, or a ratio that is not above 0). Scores made of this value equal those read back from the
+// log.
+std::optional<double> logged_speedup(const LogGraph& graph);
+
 // The lines of one graph, each with a line feed. Speed-ups are the ratios of the medians.
 std::string log_text(const LogGraph& graph, std::string_view prompt = kDefaultLogPrompt);
 

@@ -61,6 +61,11 @@ struct SampleOptions {
 // graph is below it. Every non-blank line of the list is a graph.
 Result<Sample> load_sample(const std::string& path, const SampleOptions& options = {});
 
+// The samples at or below a folder: itself where it has a graph_list.txt or is a graph folder, else every
+// folder below that has a graph_list.txt (not looking inside those), sorted; where there is none, the folder
+// itself.
+Result<std::vector<std::string>> find_samples(const std::string& path);
+
 // A JSON list of pass names (file stems without folders, each once), with the place of what is wrong.
 Result<std::vector<std::string>> read_pass_order(const std::string& file);
 

@@ -114,6 +114,10 @@ struct Scores {
 // with other keys.
 Result<Scores> score(std::span<const ScoredGraph> graphs, const ScoreOptions& options = {});
 
+// Weights for ScoreOptions from a file: a JSON object of levels, or a Python file whose function
+// get_weights() returns a constant dict (it is read, not run).
+Result<std::map<int, double>> read_weights(const std::string& path);
+
 // log10 of the aggregated score with GraphNet's weights (its sum of weights is 1 as well): sum of w(t) log10
 // ES(t), levels -10..4.
 Result<double> graphnet_log10_score(const Scores& scores);
