@@ -7,96 +7,96 @@ namespace {
 
 // Compiled with every kernel, so it includes only what is cheap to read.
 constexpr std::string_view kPreamble =
-    R"cpp(#include <bit>
+    R"text(#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 
-          namespace graft {
+namespace graft {
 
-          // bfloat16 as storage: converts to float exactly, from float by rounding to nearest even.
-          struct bfloat16 {
-            std::uint16_t bits;
-            bfloat16() = default;
-            bfloat16(float value) {
-              std::uint32_t word = std::bit_cast<std::uint32_t>(value);
-              bits = static_cast<std::uint16_t>(
-                  value != value ? (word >> 16) | 0x40u : (word + 0x7fffu + ((word >> 16) & 1u)) >> 16);
-            }
-            operator float() const { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
-          };
+// bfloat16 as storage: converts to float exactly, from float by rounding to nearest even.
+struct bfloat16 {
+  std::uint16_t bits;
+  bfloat16() = default;
+  bfloat16(float value) {
+    std::uint32_t word = std::bit_cast<std::uint32_t>(value);
+    bits = static_cast<std::uint16_t>(
+        value != value ? (word >> 16) | 0x40u : (word + 0x7fffu + ((word >> 16) & 1u)) >> 16);
+  }
+  operator float() const { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+};
 
-          // IEEE binary16 as storage: converts to float exactly, from float by rounding to nearest even.
-          struct half {
-            std::uint16_t bits;
-            half() = default;
-            half(float value) {
-              std::uint32_t word = std::bit_cast<std::uint32_t>(value);
-              std::uint32_t sign = (word >> 16) & 0x8000u;
-              std::uint32_t size = word & 0x7fffffffu;
-              std::uint32_t result;
-              if (size > 0x7f800000u) {
-                result = 0x7e00u;  // NaN
-              } else if (size >= 0x477ff000u) {
-                result = 0x7c00u;               // rounds to infinity
-              } else if (size < 0x38800000u) {  // below the smallest normal number: the adder rounds
-                result = std::bit_cast<std::uint32_t>(std::bit_cast<float>(size) + 0.5f) - 0x3f000000u;
-              } else {
-                result = (size - 0x38000000u + 0xfffu + ((size >> 13) & 1u)) >> 13;
-              }
-              bits = static_cast<std::uint16_t>(sign | result);
-            }
-            operator float() const {
-              std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
-              std::uint32_t size = bits & 0x7fffu;
-              std::uint32_t result;
-              if (size >= 0x7c00u) {
-                result = 0x7f800000u | ((size & 0x3ffu) << 13);
-              } else if (size >= 0x400u) {
-                result = (size << 13) + 0x38000000u;
-              } else {
-                result = std::bit_cast<std::uint32_t>(static_cast<float>(size) * 0x1p-24f);
-              }
-              return std::bit_cast<float>(sign | result);
-            }
-          };
+// IEEE binary16 as storage: converts to float exactly, from float by rounding to nearest even.
+struct half {
+  std::uint16_t bits;
+  half() = default;
+  half(float value) {
+    std::uint32_t word = std::bit_cast<std::uint32_t>(value);
+    std::uint32_t sign = (word >> 16) & 0x8000u;
+    std::uint32_t size = word & 0x7fffffffu;
+    std::uint32_t result;
+    if (size > 0x7f800000u) {
+      result = 0x7e00u;  // NaN
+    } else if (size >= 0x477ff000u) {
+      result = 0x7c00u;               // rounds to infinity
+    } else if (size < 0x38800000u) {  // below the smallest normal number: the adder rounds
+      result = std::bit_cast<std::uint32_t>(std::bit_cast<float>(size) + 0.5f) - 0x3f000000u;
+    } else {
+      result = (size - 0x38000000u + 0xfffu + ((size >> 13) & 1u)) >> 13;
+    }
+    bits = static_cast<std::uint16_t>(sign | result);
+  }
+  operator float() const {
+    std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
+    std::uint32_t size = bits & 0x7fffu;
+    std::uint32_t result;
+    if (size >= 0x7c00u) {
+      result = 0x7f800000u | ((size & 0x3ffu) << 13);
+    } else if (size >= 0x400u) {
+      result = (size << 13) + 0x38000000u;
+    } else {
+      result = std::bit_cast<std::uint32_t>(static_cast<float>(size) * 0x1p-24f);
+    }
+    return std::bit_cast<float>(sign | result);
+  }
+};
 
-          enum class Kind : std::uint8_t {
-            integer = 0,
-            unsigned_integer = 1,
-            real = 2,
-            bfloat = 4,
-            complex = 5,
-            boolean = 6
-          };
+enum class Kind : std::uint8_t {
+  integer = 0,
+  unsigned_integer = 1,
+  real = 2,
+  bfloat = 4,
+  complex = 5,
+  boolean = 6
+};
 
-          // A tensor of any strides: what a parameter of this type is given.
-          struct Tensor {
-            void* memory;
-            const std::int64_t* sizes;
-            const std::int64_t* strides;  // in elements
-            std::int32_t ndim;
-            Kind kind;
-            std::uint8_t bits;  // of one element
+// A tensor of any strides: what a parameter of this type is given.
+struct Tensor {
+  void* memory;
+  const std::int64_t* sizes;
+  const std::int64_t* strides;  // in elements
+  std::int32_t ndim;
+  Kind kind;
+  std::uint8_t bits;  // of one element
 
-            template <class T>
-            T* data() const {
-              return static_cast<T*>(memory);
-            }
-            std::int64_t size(int dim) const { return sizes[dim < 0 ? dim + ndim : dim]; }
-            std::int64_t stride(int dim) const { return strides[dim < 0 ? dim + ndim : dim]; }
-            std::int64_t numel() const {
-              std::int64_t count = 1;
-              for (int i = 0; i < ndim; ++i) count *= sizes[i];
-              return count;
-            }
-          };
+  template <class T>
+  T* data() const {
+    return static_cast<T*>(memory);
+  }
+  std::int64_t size(int dim) const { return sizes[dim < 0 ? dim + ndim : dim]; }
+  std::int64_t stride(int dim) const { return strides[dim < 0 ? dim + ndim : dim]; }
+  std::int64_t numel() const {
+    std::int64_t count = 1;
+    for (int i = 0; i < ndim; ++i) count *= sizes[i];
+    return count;
+  }
+};
 
-          }  // namespace graft
-    )cpp";
+}  // namespace graft
+    )text";
 
-constexpr std::string_view kCalls = R"cpp(
+constexpr std::string_view kCalls = R"text(
   namespace graft_calls {
   union Value {
     std::int64_t integer;
@@ -110,7 +110,7 @@ constexpr std::string_view kCalls = R"cpp(
     return 1;
   }
   }  // namespace graft_calls
-)cpp";
+)text";
 
 std::string argument(const Parameter& parameter, size_t index) {
   switch (parameter.kind) {

@@ -453,7 +453,9 @@ class Reader {
   std::string text_of(Span span) const {
     std::string text;
     for (size_t i = span.first; i < span.second; ++i) {
-      if (!text.empty() && token(i).is_word() && word_part(text.back())) text += ' ';
+      bool apart = !text.empty() && (word_part(text.back()) ||
+                                     std::string_view(">*&,").find(text.back()) != std::string_view::npos);
+      if (apart && token(i).is_word()) text += ' ';
       text += token(i).text;
     }
     return text;

@@ -1,11 +1,10 @@
 """Graphs in a worker: from the text of a module to a model that can be called.
 
-Nothing here decides anything: the host has parsed, matched and rewritten the text before.
+Nothing here decides anything: the host has parsed, matched and rewritten the text, and turned it to the device, before.
 """
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import inspect
 import linecache
@@ -15,6 +14,8 @@ import sys
 import types
 
 import torch
+
+from graft import kernels
 
 LOAD_SEED = 123  # of every generator while a graph is loaded
 CALL_SEED = 1024  # of torch before every call of a graph
@@ -34,51 +35,6 @@ def seed_everything(seed: int) -> None:
     numpy.random.seed(seed)
 
 
-class _Retarget(ast.NodeTransformer):
-    """Moves device literals to the device of the run: a `.to(DEVICE)` with exactly one argument and any `device=DEVICE`.
-
-    DEVICE is device(type="..."), torch.device("...") or, as a keyword, "...". An index stays where the device has one.
-    """
-
-    def __init__(self, device: str):
-        self._device = device
-
-    def _text(self, text: str) -> str:
-        index = text.partition(":")[2]
-        return f"{self._device}:{index}" if index and self._device != "cpu" else self._device
-
-    def _literal(self, node: ast.expr) -> None:
-        if not isinstance(node, ast.Call):
-            return
-        callee = node.func
-        name = callee.id if isinstance(callee, ast.Name) else callee.attr if isinstance(callee, ast.Attribute) else ""
-        if name != "device":
-            return
-        if node.args and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
-            node.args[0] = ast.Constant(self._text(node.args[0].value))
-        for keyword in node.keywords:
-            if keyword.arg == "type" and isinstance(keyword.value, ast.Constant):
-                keyword.value = ast.Constant(self._device)
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "to" and len(node.args) + len(node.keywords) == 1:
-            if node.args:
-                self._literal(node.args[0])
-        for keyword in node.keywords:
-            if keyword.arg != "device":
-                continue
-            if isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, str):
-                keyword.value = ast.Constant(self._text(keyword.value.value))
-            else:
-                self._literal(keyword.value)
-        return node
-
-
-def retarget(source: str, file: str, device: str) -> ast.Module:
-    return ast.fix_missing_locations(_Retarget(device).visit(ast.parse(source, file)))
-
-
 def build_model(source: str, file: str, device: str, names: dict) -> torch.nn.Module:
     """Executes the text of a module as `model` and returns its GraphModule on the device. `names` are put into the module first."""
     module = types.ModuleType("model")
@@ -86,7 +42,7 @@ def build_model(source: str, file: str, device: str, names: dict) -> torch.nn.Mo
     module.__dict__.update(names)
     sys.modules["model"] = module
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    exec(compile(retarget(source, file, device), file, "exec"), module.__dict__)
+    exec(compile(source, file, "exec"), module.__dict__)
     graph_class = module.__dict__.get("GraphModule")
     if not (isinstance(graph_class, type) and issubclass(graph_class, torch.nn.Module)):
         raise LoadError("the text has no class GraphModule below torch.nn.Module")
@@ -143,4 +99,5 @@ def load_passes(passes: list[dict], folders: list[str]) -> dict:
         if entry["path"] not in loaded:
             loaded[entry["path"]] = load_pass(entry["name"], entry["path"])
         names[entry["symbol"]] = loaded[entry["path"]]
+    kernels.compile_all()
     return names

@@ -177,8 +177,7 @@ class Session:
 
     def run(self) -> None:
         methods = {
-            name: getattr(self, name)
-            for name in ("load", "describe", "outputs", "serve", "gpu_times", "nonfinite", "unload")
+            name: getattr(self, name) for name in ("load", "describe", "outputs", "serve", "gpu_times", "nonfinite", "unload")
         }
         while True:
             received = self._channel.receive()

@@ -1,18 +1,18 @@
 """Kernels of passes: native code given as text, compiled once and called on the tensors' memory.
 
-    import torch, graft
+import torch, graft
 
-    _relu = graft.kernels.cpp(r'''
-    void relu(const float* x, float* out, int64_t n) {
-      #pragma omp parallel for simd
-      for (int64_t i = 0; i < n; ++i) out[i] = x[i] > 0 ? x[i] : 0;
-    }
-    ''')
+_relu = graft.kernels.cpp(r'''
+void relu(const float* x, float* out, int64_t n) {
+  #pragma omp parallel for simd
+  for (int64_t i = 0; i < n; ++i) out[i] = x[i] > 0 ? x[i] : 0;
+}
+''')
 
-    def relu(x):
-        out = torch.empty_like(x)
-        _relu(x, out, x.numel())
-        return out
+def relu(x):
+    out = torch.empty_like(x)
+    _relu(x, out, x.numel())
+    return out
 """
 
 import sys
@@ -58,9 +58,12 @@ def cpp(source, function=None, *, flags=(), timeout=120.0):
     return kernel
 
 
-def compile_all():
-    """Compiles every kernel made so far and not yet compiled, several at once. Raises the first CompileError."""
-    waiting = [kernel for kernel in list(_known) if not kernel.compiled]
+def compile_all(kernels=None):
+    """Compiles the given kernels (none given: every one alive in this process), several at once.
+
+    Raises the CompileError of the first that fails.
+    """
+    waiting = [kernel for kernel in (list(_known) if kernels is None else kernels) if not kernel.compiled]
     if len(waiting) < 2:
         for kernel in waiting:
             kernel.compile()
