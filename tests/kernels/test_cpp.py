@@ -6,9 +6,8 @@ import sys
 import threading
 import time
 
-import pytest
-
 import graft
+import pytest
 from graft.kernels import CompileError, cpp
 
 torch = pytest.importorskip("torch")
@@ -144,7 +143,7 @@ def test_functions_of_one_text():
     with pytest.raises(TypeError, match="several functions"):
         kernel()
     with pytest.raises(AttributeError, match="it has: one, two"):
-        kernel.four
+        kernel["four"]
     chosen = cpp("int one() { return 1; }\nint two() { return 2; }", "two")
     assert chosen() == 2 and chosen.__name__ == "two"
 
