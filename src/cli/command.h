@@ -28,7 +28,7 @@ struct Option {
   double* real = nullptr;
   std::vector<std::string>* list = nullptr;
   bool required = false;
-  std::vector<std::string> choices;  // allowed values; empty: any
+  std::vector<std::string> choices = {};  // allowed values; empty: any
   double minimum = -1e18;            // smallest allowed value of `number` and `real`
 };
 
