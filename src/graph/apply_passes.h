@@ -12,11 +12,12 @@
 namespace graft::graph {
 
 struct AppliedPass {
-  std::string name;         // file stem
+  std::string name;  // file stem
   std::string path;
-  std::string replacement;  // name of the function the printed source calls: "graft_replacement_<index in the list>"
-  size_t matches = 0;       // replaced; 0: the source does not call the function
-  std::string why_not;      // where nothing was replaced: the reason, for people
+  std::string
+      replacement;  // name of the function the printed source calls: "graft_replacement_<index in the list>"
+  size_t matches = 0;   // replaced; 0: the source does not call the function
+  std::string why_not;  // where nothing was replaced: the reason, for people
 };
 
 struct RewrittenModel {

@@ -9,9 +9,10 @@
 
 namespace graft::graph {
 
-// The text of the module with the type string of every device literal replaced by the type of `device` ("cuda:1" -> "cuda");
-// an index stays, and every other byte. Rewritten are `device.type("...")`, `x.to(device(type="..."))` with exactly that one
-// argument, and the keyword `device=device(type="...")` of any call; `device` may be written `torch.device`.
+// The text of the module with the type string of every device literal replaced by the type of `device`
+// ("cuda:1" -> "cuda"); an index stays, and every other byte. Rewritten are `device.type("...")`,
+// `x.to(device(type="..."))` with exactly that one argument, and the keyword `device=device(type="...")` of
+// any call; `device` may be written `torch.device`.
 std::string rewrite_device_literals(const python::ParsedModule& module, std::string_view device);
 
 // Parses first.

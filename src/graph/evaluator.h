@@ -29,8 +29,8 @@ class Evaluator {
   struct Meaning {
     enum class Kind { kValue, kGlobal, kSelf, kFunction };
     Kind kind = Kind::kValue;
-    Value value;                                     // kValue
-    std::string path;                                // kGlobal: dotted name; kSelf: dotted path below self, maybe empty
+    Value value;       // kValue
+    std::string path;  // kGlobal: dotted name; kSelf: dotted path below self, maybe empty
     const python::FunctionBase* function = nullptr;  // kFunction
     Frame* closure = nullptr;                        // kFunction: where it was defined; null at module level
   };
@@ -65,7 +65,8 @@ class Evaluator {
   Result<Value> evaluate_compare(const python::Compare& compare, std::string_view wanted_name);
   Result<Value> evaluate_bool_op(const python::BoolOp& operation);
   Result<Value> evaluate_subscript(const python::Subscript& subscript, std::string_view wanted_name);
-  Result<Value> evaluate_comprehension(const python::Expr& element, const python::Nodes<python::Comprehension>& generators,
+  Result<Value> evaluate_comprehension(const python::Expr& element,
+                                       const python::Nodes<python::Comprehension>& generators,
                                        const python::Node& at);
   Status run_generators(const python::Nodes<python::Comprehension>& generators, uint32_t index,
                         const std::function<Status()>& body);
@@ -74,21 +75,24 @@ class Evaluator {
                             std::vector<Keyword> kwargs, std::string_view wanted_name);
   Result<Value> call_function(const python::Call& call, const Meaning& callee, const std::vector<Value>& args,
                               const std::vector<Keyword>& kwargs);
-  // The value of a builtin on constants: slice(), float("inf"), range(3), ...; nothing where it must become a node.
+  // The value of a builtin on constants: slice(), float("inf"), range(3), ...; nothing where it must become a
+  // node.
   Result<bool> call_builtin(const python::Call& call, std::string_view name, const std::vector<Value>& args,
                             const std::vector<Keyword>& kwargs, Value& result);
-  Result<Value> make_device(const python::Call& call, const std::vector<Value>& args, const std::vector<Keyword>& kwargs);
+  Result<Value> make_device(const python::Call& call, const std::vector<Value>& args,
+                            const std::vector<Keyword>& kwargs);
 
   Result<Value> add_operator(std::string_view function, std::vector<Value> args, const python::Node& at,
                              std::string_view wanted_name);
-  Result<NodeId> add_node(Op op, std::string_view target, std::string_view wanted_name, std::vector<Value> args,
-                          std::vector<Keyword> kwargs, const python::Node& at);
+  Result<NodeId> add_node(Op op, std::string_view target, std::string_view wanted_name,
+                          std::vector<Value> args, std::vector<Keyword> kwargs, const python::Node& at);
   // The members of a constant sequence, or an error that says what is not one.
   Result<std::vector<Value>> constant_items(Value value, const python::Node& at);
   bool holds_node(Value value) const;
   Lines lines_of(const python::Node& node) const;
   Place place_of(const python::Node& node) const { return scope_.module->source.place(node.begin); }
-  Error error_at(const python::Node& node, std::string message, std::string expected = {}, std::string hint = {}) const {
+  Error error_at(const python::Node& node, std::string message, std::string expected = {},
+                 std::string hint = {}) const {
     return input_error(std::move(message), place_of(node), std::move(expected), std::move(hint));
   }
   std::string_view source_of(const python::Node& node) const {

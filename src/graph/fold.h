@@ -8,7 +8,8 @@
 
 namespace graft::graph {
 
-// The functions give nothing where an operand is no plain constant, or where Python would raise or need a big int.
+// The functions give nothing where an operand is no plain constant, or where Python would raise or need a big
+// int.
 std::optional<Value> fold_binary(Graph& graph, python::BinaryOperator op, Value left, Value right);
 std::optional<Value> fold_unary(python::UnaryOperator op, Value operand);
 std::optional<Value> fold_compare(const Graph& graph, python::CompareOperator op, Value left, Value right);

@@ -1,11 +1,12 @@
 // The graph of one GraphModule: what torch.fx calls a Graph, as plain data.
 //
-// Nodes live in a pool and are named by their index (NodeId), which stays valid for the life of the graph, also after the
-// node is removed. Their order is a linked list. A copy of a graph is a copy of a few vectors.
+// Nodes live in a pool and are named by their index (NodeId), which stays valid for the life of the graph,
+// also after the node is removed. Their order is a linked list. A copy of a graph is a copy of a few vectors.
 //
-// Node kinds, targets and the form of arguments are those of torch.fx: operators are call_function nodes with targets such
-// as "_operator.add", `x[i]` is "_operator.getitem", `x.shape` is "builtins.getattr" with the attribute's name as second
-// argument. Additions: `x += y` is "_operator.iadd" and `x[i] = y` is "_operator.setitem", both of which write to x.
+// Node kinds, targets and the form of arguments are those of torch.fx: operators are call_function nodes with
+// targets such as "_operator.add", `x[i]` is "_operator.getitem", `x.shape` is "builtins.getattr" with the
+// attribute's name as second argument. Additions: `x += y` is "_operator.iadd" and `x[i] = y` is
+// "_operator.setitem", both of which write to x.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +32,11 @@ enum class ValueKind : uint8_t {
   kNone,
   kBool,
   kInt,
-  kBigInt,        // symbol: decimal digits of an int outside 64 bits
-  kFloat,         // also inf and nan
-  kComplex,       // real holds the imaginary part of a literal such as 2j
-  kString,        // symbol
-  kBytes,         // symbol: the raw bytes
+  kBigInt,   // symbol: decimal digits of an int outside 64 bits
+  kFloat,    // also inf and nan
+  kComplex,  // real holds the imaginary part of a literal such as 2j
+  kString,   // symbol
+  kBytes,    // symbol: the raw bytes
   kEllipsis,
   kDtype,         // symbol: "torch.float32"
   kDevice,        // symbol: "cuda" or "cuda:0"
@@ -92,8 +93,8 @@ struct Lines {
 struct Node {
   Op op = Op::kCallFunction;
   bool removed = false;
-  // call_function: dotted name; call_method: method; call_module, get_attr: dotted path below self; placeholder: parameter
-  // name; output: "output".
+  // call_function: dotted name; call_method: method; call_module, get_attr: dotted path below self;
+  // placeholder: parameter name; output: "output".
   Symbol target = kNoSymbol;
   Symbol name = kNoSymbol;        // unique in the graph; a Python identifier
   Symbol annotation = kNoSymbol;  // the source text of a parameter's annotation, where it has one
@@ -106,9 +107,9 @@ struct Node {
   friend class Graph;
   NodeId previous_ = kNoNode;
   NodeId next_ = kNoNode;
-  uint64_t rank_ = 0;            // grows along the order
-  std::vector<NodeId> users_;    // each once; may name removed nodes
-  uint32_t removed_users_ = 0;   // how many of users_ are removed
+  uint64_t rank_ = 0;           // grows along the order
+  std::vector<NodeId> users_;   // each once; may name removed nodes
+  uint32_t removed_users_ = 0;  // how many of users_ are removed
 };
 
 class Graph {
@@ -118,12 +119,13 @@ class Graph {
   std::string file;
   // Modules the text imported besides torch, for the printer: "operator", "einops.layers".
   std::vector<std::string> imports;
-  // Text of the class GraphModule besides forward (indented as read), and of the module's functions, classes and
-  // assignments before it: printed again as they are.
+  // Text of the class GraphModule besides forward (indented as read), and of the module's functions, classes
+  // and assignments before it: printed again as they are.
   std::string members;
   std::string prelude;
 
-  // --- reading -----------------------------------------------------------------------------------------------------------
+  // --- reading
+  // -----------------------------------------------------------------------------------------------------------
   const Node& node(NodeId id) const { return nodes_[id]; }
   NodeId first() const { return first_; }
   NodeId last() const { return last_; }
@@ -184,35 +186,38 @@ class Graph {
   // Distinct inputs in order of first appearance.
   std::vector<NodeId> inputs(NodeId id) const;
 
-  // --- making ------------------------------------------------------------------------------------------------------------
+  // --- making
+  // ------------------------------------------------------------------------------------------------------------
   Symbol intern(std::string_view text) { return symbols_.intern(text); }
   Value string(std::string_view text) { return Value::of_symbol(ValueKind::kString, intern(text)); }
   // kTuple, kList, kDict or kSlice of the given children.
   Value composite(ValueKind kind, std::span<const Value> values);
 
-  // Appends (or inserts before `before`) a node. `name` is made unique. Placeholders belong before all other nodes.
-  // Exactly one output node may be added, as the last.
+  // Appends (or inserts before `before`) a node. `name` is made unique. Placeholders belong before all other
+  // nodes. Exactly one output node may be added, as the last.
   NodeId add(Op op, std::string_view target, std::string_view name, std::vector<Value> args = {},
              std::vector<Keyword> kwargs = {}, Lines lines = {}, NodeId before = kNoNode);
   Node& mutable_annotation(NodeId id) { return nodes_[id]; }  // for annotation, keyword_only and lines only
 
-  // `wanted` when free, else with "_1", "_2", ... behind it. Never a Python keyword, `self`, `torch` or a name the printer
-  // needs. Reserves what it returns.
+  // `wanted` when free, else with "_1", "_2", ... behind it. Never a Python keyword, `self`, `torch` or a
+  // name the printer needs. Reserves what it returns.
   Symbol unique_name(std::string_view wanted);
 
-  // --- mutation; keeps users right -----------------------------------------------------------------------------------------
-  // Every use of `old` becomes `value` (a node or a literal), also inside lists, tuples, dicts and slices. A node in `value`
-  // must stand before every user.
+  // --- mutation; keeps users right
+  // ----------------------------------------------------------------------------------------- Every use of
+  // `old` becomes `value` (a node or a literal), also inside lists, tuples, dicts and slices. A node in
+  // `value` must stand before every user.
   void replace_uses(NodeId old, Value value);
   // Removes a node that has no users.
   void remove(NodeId id);
   void move_before(NodeId id, NodeId position);
 
-  // A copy of `value` of another graph: symbols and children are brought over, nodes go through `map` (by NodeId of the other
-  // graph), which must hold a value for each.
+  // A copy of `value` of another graph: symbols and children are brought over, nodes go through `map` (by
+  // NodeId of the other graph), which must hold a value for each.
   Value copy_value(const Graph& from, Value value, std::span<const Value> map);
 
-  // Definition before use, no reference to a removed node, users as the arguments say, one output at the end, unique names.
+  // Definition before use, no reference to a removed node, users as the arguments say, one output at the end,
+  // unique names.
   Status verify() const;
 
  private:
@@ -233,8 +238,9 @@ class Graph {
   size_t live_ = 0;
 };
 
-// Structural equality of two literal or composite values of (possibly) two graphs: same Python type and equal value, so 1,
-// 1.0 and True differ; nan equals nan; lists and tuples differ; nodes are compared by `same_node(a, b)`.
+// Structural equality of two literal or composite values of (possibly) two graphs: same Python type and equal
+// value, so 1, 1.0 and True differ; nan equals nan; lists and tuples differ; nodes are compared by
+// `same_node(a, b)`.
 template <class SameNode>
 bool equal_values(const Graph& a_graph, Value a, const Graph& b_graph, Value b, SameNode& same_node);
 

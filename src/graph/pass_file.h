@@ -1,4 +1,5 @@
-// A pass file, read from its text: pattern, replacement_args, replacement_func, and the rules its source must keep.
+// A pass file, read from its text: pattern, replacement_args, replacement_func, and the rules its source must
+// keep.
 #pragma once
 
 #include <string>
@@ -16,7 +17,8 @@ struct PassFile {
   std::string path;
   // The pattern: placeholders are its parameters, the output is the value or the tuple of values it returns.
   Graph pattern;
-  // replacement_args: the same parameters by name; the output is the tuple (or the one value) passed to the replacement.
+  // replacement_args: the same parameters by name; the output is the tuple (or the one value) passed to the
+  // replacement.
   Graph replacement_args;
   // The values of the pattern's output in order, repeats included: one for a single value or a tuple of one.
   std::vector<Value> outputs;
@@ -26,22 +28,24 @@ struct PassFile {
   bool multi_output() const { return outputs.size() > 1; }
 };
 
-// Errors: an unreadable file, a syntax error, a missing or unsuitable pattern, replacement_args or replacement_func, a body
-// that cannot be read as a graph.
+// Errors: an unreadable file, a syntax error, a missing or unsuitable pattern, replacement_args or
+// replacement_func, a body that cannot be read as a graph.
 Result<PassFile> load_pass_file(const std::string& path);
 Result<PassFile> load_pass_text(std::string text, std::string name, std::string path = {});
 
-// The pass names of a folder in order: sorted_output_pass_rule_names.json of `pass_dir`, or of the input passes merged with it
-// (spec of pass-list files: an input pass also among the output passes is replaced in place by the output version, other
-// output passes follow). A folder without the list has no passes.
+// The pass names of a folder in order: sorted_output_pass_rule_names.json of `pass_dir`, or of the input
+// passes merged with it (spec of pass-list files: an input pass also among the output passes is replaced in
+// place by the output version, other output passes follow). A folder without the list has no passes.
 struct PassListEntry {
   std::string name;
   std::string path;
   bool input = false;  // from const_pass_dir
 };
-Result<std::vector<PassListEntry>> read_pass_list(const std::string& pass_dir, const std::string& const_pass_dir = {});
+Result<std::vector<PassListEntry>> read_pass_list(const std::string& pass_dir,
+                                                  const std::string& const_pass_dir = {});
 
 // All passes of a folder in list order. The first that cannot be read is the Error.
-Result<std::vector<PassFile>> load_pass_folder(const std::string& pass_dir, const std::string& const_pass_dir = {});
+Result<std::vector<PassFile>> load_pass_folder(const std::string& pass_dir,
+                                               const std::string& const_pass_dir = {});
 
 }  // namespace graft::graph

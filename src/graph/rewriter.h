@@ -17,16 +17,17 @@ struct RewriteOptions {
 };
 
 struct RewriteReport {
-  size_t found = 0;                    // matches in the graph as it was
-  size_t replaced = 0;                 // of those, how many were replaced
-  std::vector<NodeId> made;            // the new nodes, in graph order
-  std::vector<std::string> refused;    // one sentence for each match that was not replaced
+  size_t found = 0;                  // matches in the graph as it was
+  size_t replaced = 0;               // of those, how many were replaced
+  std::vector<NodeId> made;          // the new nodes, in graph order
+  std::vector<std::string> refused;  // one sentence for each match that was not replaced
 };
 
-// Every match of the pattern becomes: the nodes of replacement_args, one call_function node with target `function`, and, for a
-// pattern that returns several values, one getitem node for each. A later match that refers to a replaced value refers to
-// its replacement. New nodes stand before the first user of a returned value and behind everything they use. Nodes of the
-// match are removed unless something else still uses them. The graph is verified afterwards.
+// Every match of the pattern becomes: the nodes of replacement_args, one call_function node with target
+// `function`, and, for a pattern that returns several values, one getitem node for each. A later match that
+// refers to a replaced value refers to its replacement. New nodes stand before the first user of a returned
+// value and behind everything they use. Nodes of the match are removed unless something else still uses them.
+// The graph is verified afterwards.
 Result<RewriteReport> rewrite(Graph& graph, const PassFile& pass, const std::string& function,
                               const RewriteOptions& options = {});
 

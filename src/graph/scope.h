@@ -1,4 +1,5 @@
-// The names a module binds at its top level, read from its text: imports, functions, and assignments of names or literals.
+// The names a module binds at its top level, read from its text: imports, functions, and assignments of names
+// or literals.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@ struct ModuleScope {
   enum class Kind { kModule, kFunction, kAssignment, kClass };
   struct Binding {
     Kind kind = Kind::kModule;
-    std::string dotted;                              // kModule: what the name stands for, such as "torch.nn.functional"
+    std::string dotted;  // kModule: what the name stands for, such as "torch.nn.functional"
     const python::FunctionBase* function = nullptr;  // kFunction
     const python::Expr* value = nullptr;             // kAssignment: the right side
     const python::ClassDef* class_ = nullptr;        // kClass
@@ -30,8 +31,8 @@ struct ModuleScope {
   }
 };
 
-// Later bindings of a name replace earlier ones. Statements that bind nothing simple are left out: using such a name is an
-// unknown name for whoever asks. The views refer to `module`, which must outlive the scope.
+// Later bindings of a name replace earlier ones. Statements that bind nothing simple are left out: using such
+// a name is an unknown name for whoever asks. The views refer to `module`, which must outlive the scope.
 ModuleScope read_scope(const python::ParsedModule& module);
 
 }  // namespace graft::graph

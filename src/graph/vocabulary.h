@@ -1,5 +1,5 @@
-// What dotted names mean: torch's dtypes, layouts and memory formats, float constants, and which name torch itself gives to
-// a function that is reachable under several.
+// What dotted names mean: torch's dtypes, layouts and memory formats, float constants, and which name torch
+// itself gives to a function that is reachable under several.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 
 namespace graft::graph {
 
-// The literal a dotted name stands for: "torch.half" is the dtype torch.float16, "math.inf" a float. None for functions and
-// everything unknown.
+// The literal a dotted name stands for: "torch.half" is the dtype torch.float16, "math.inf" a float. None for
+// functions and everything unknown.
 std::optional<Value> literal_of_global(Graph& graph, std::string_view dotted);
 
-// One name per function object: "torch.nn.functional.gelu" -> "torch._C._nn.gelu", "operator.add" -> "_operator.add". Other
-// names come back unchanged.
+// One name per function object: "torch.nn.functional.gelu" -> "torch._C._nn.gelu", "operator.add" ->
+// "_operator.add". Other names come back unchanged.
 std::string canonical_function(std::string_view dotted);
 
 // Builtins that may be called in a graph: "int" -> true. Their targets are "builtins.<name>".
