@@ -18,8 +18,9 @@ namespace graft::python {
 class SourceText {
  public:
   static Result<SourceText> from_bytes(std::string bytes, std::string file = {});
-  // A text that is decoded already, as CPython takes a str: no mark is dropped (it is a character like others), no cookie is read.
-  // Line ends become "\n". Errors: bytes that are no UTF-8, a NUL byte, more than 2 GiB.
+  // A text that is decoded already, as CPython takes a str: no mark is dropped (it is a character like
+  // others), no cookie is read. Line ends become "\n". Errors: bytes that are no UTF-8, a NUL byte, more than
+  // 2 GiB.
   static Result<SourceText> from_utf8(std::string text, std::string file = {});
   // Reads and decodes a file.
   static Result<SourceText> load(const std::string& path);
@@ -49,6 +50,8 @@ class SourceText {
 
  private:
   SourceText() = default;
+  // Line ends, the index of lines, and what a text must not hold.
+  static Result<SourceText> finish(SourceText source, std::string bytes);
 
   std::string buffer_;  // the text, then kPadding NUL bytes (so it never lies in the string object itself)
   uint32_t size_ = 0;

@@ -1,0 +1,806 @@
+#include "python/lexer.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "python/unicode.h"
+
+namespace graft::python {
+namespace {
+
+// Limits of CPython's tokenizer.
+constexpr size_t kMaxBrackets = 200;
+constexpr size_t kMaxIndents = 100;
+constexpr size_t kMaxFStrings = 150;
+constexpr uint8_t kMaxFields = 3;
+
+enum CharClass : uint8_t {
+  kOther,
+  kIdentifier,  // a letter, '_' or a byte of a non-ASCII character
+  kDigit,
+  kSpace,  // blank, tab, form feed
+  kQuote,
+  kPunctuation,  // may begin an operator
+  kLineEnd,
+  kHash,
+  kContinuation,
+};
+
+constexpr std::array<uint8_t, 256> make_classes() {
+  std::array<uint8_t, 256> classes{};
+  for (size_t c = 0; c < 256; ++c) {
+    uint8_t value = kOther;
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80) value = kIdentifier;
+    if (c >= '0' && c <= '9') value = kDigit;
+    classes[c] = value;
+  }
+  for (char c : {' ', '\t', '\f'}) classes[static_cast<size_t>(c)] = kSpace;
+  for (char c : {'"', '\''}) classes[static_cast<size_t>(c)] = kQuote;
+  for (char c : std::string_view("()[]{}:,;.+-*/%@&|^~<>=!")) classes[static_cast<size_t>(c)] = kPunctuation;
+  classes['\n'] = kLineEnd;
+  classes['#'] = kHash;
+  classes['\\'] = kContinuation;
+  return classes;
+}
+constexpr std::array<uint8_t, 256> kClasses = make_classes();
+
+uint8_t class_of(char c) {
+  return kClasses[static_cast<unsigned char>(c)];
+}
+bool is_word(char c) {
+  return static_cast<uint8_t>(class_of(c) - kIdentifier) <= kDigit - kIdentifier;
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_hex(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+// Keywords: a perfect hash of the word packed into eight bytes, found at compile time.
+struct Keyword8 {
+  uint64_t word = 0;
+  TokenKind kind = TokenKind::kName;
+};
+constexpr uint64_t pack(std::string_view word) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < word.size(); ++i)
+    value |= static_cast<uint64_t>(static_cast<unsigned char>(word[i])) << (8 * i);
+  return value;
+}
+constexpr size_t kKeywordBits = 7;
+struct KeywordTable {
+  uint64_t factor = 0;
+  std::array<Keyword8, size_t{1} << kKeywordBits> slots{};
+};
+constexpr size_t keyword_slot(uint64_t word, uint64_t factor) {
+  return (word * factor) >> (64 - kKeywordBits);
+}
+constexpr KeywordTable make_keywords() {
+  struct Entry {
+    std::string_view word;
+    TokenKind kind;
+  };
+  constexpr Entry kEntries[] = {{"False", TokenKind::kFalse},
+                                {"None", TokenKind::kNone},
+                                {"True", TokenKind::kTrue},
+                                {"and", TokenKind::kAnd},
+                                {"as", TokenKind::kAs},
+                                {"assert", TokenKind::kAssert},
+                                {"async", TokenKind::kAsync},
+                                {"await", TokenKind::kAwait},
+                                {"break", TokenKind::kBreak},
+                                {"class", TokenKind::kClass},
+                                {"continue", TokenKind::kContinue},
+                                {"def", TokenKind::kDef},
+                                {"del", TokenKind::kDel},
+                                {"elif", TokenKind::kElif},
+                                {"else", TokenKind::kElse},
+                                {"except", TokenKind::kExcept},
+                                {"finally", TokenKind::kFinally},
+                                {"for", TokenKind::kFor},
+                                {"from", TokenKind::kFrom},
+                                {"global", TokenKind::kGlobal},
+                                {"if", TokenKind::kIf},
+                                {"import", TokenKind::kImport},
+                                {"in", TokenKind::kIn},
+                                {"is", TokenKind::kIs},
+                                {"lambda", TokenKind::kLambda},
+                                {"nonlocal", TokenKind::kNonlocal},
+                                {"not", TokenKind::kNot},
+                                {"or", TokenKind::kOr},
+                                {"pass", TokenKind::kPass},
+                                {"raise", TokenKind::kRaise},
+                                {"return", TokenKind::kReturn},
+                                {"try", TokenKind::kTry},
+                                {"while", TokenKind::kWhile},
+                                {"with", TokenKind::kWith},
+                                {"yield", TokenKind::kYield}};
+  KeywordTable table;
+  table.factor = 0x9E3779B97F4A7C15U;
+  for (;;) {
+    table.slots = {};
+    bool clash = false;
+    for (const Entry& entry : kEntries) {
+      Keyword8& slot = table.slots[keyword_slot(pack(entry.word), table.factor)];
+      if (slot.word != 0) {
+        clash = true;
+        break;
+      }
+      slot = {pack(entry.word), entry.kind};
+    }
+    if (!clash) return table;
+    table.factor = table.factor * 6364136223846793005U + 1442695040888963407U;
+  }
+}
+constexpr KeywordTable kKeywords = make_keywords();
+
+TokenKind keyword_or_name(const char* word, size_t length) {
+  if (length < 2 || length > 8) return TokenKind::kName;
+  uint64_t value;
+  std::memcpy(&value, word, 8);  // the text's padding makes this safe
+  if constexpr (std::endian::native == std::endian::big) value = __builtin_bswap64(value);
+  value &= ~uint64_t{0} >> (64 - 8 * length);
+  const Keyword8& slot = kKeywords.slots[keyword_slot(value, kKeywords.factor)];
+  return slot.word == value ? slot.kind : TokenKind::kName;
+}
+
+// The first byte from `at` on that is `quote`, a backslash, a line end, NUL or not ASCII. The text's padding
+// of NULs ends the search.
+const char* find_string_stop(const char* at, char quote) {
+#if defined(__SSE2__)
+  const __m128i quotes = _mm_set1_epi8(quote);
+  const __m128i backslashes = _mm_set1_epi8('\\');
+  const __m128i line_ends = _mm_set1_epi8('\n');
+  const __m128i ones = _mm_set1_epi8(1);
+  for (;; at += 16) {
+    __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+    __m128i stops = _mm_or_si128(_mm_cmpeq_epi8(bytes, quotes), _mm_cmpeq_epi8(bytes, backslashes));
+    stops = _mm_or_si128(stops, _mm_cmpeq_epi8(bytes, line_ends));
+    stops = _mm_or_si128(stops, _mm_cmplt_epi8(bytes, ones));  // signed: NUL and bytes from 0x80
+    auto mask = static_cast<unsigned>(_mm_movemask_epi8(stops));
+    if (mask != 0) return at + std::countr_zero(mask);
+  }
+#else
+  for (;; ++at) {
+    auto c = static_cast<unsigned char>(*at);
+    if (*at == quote || c == '\\' || c == '\n' || c == 0 || c >= 0x80) return at;
+  }
+#endif
+}
+
+struct Operator {
+  uint8_t length = 0;
+  TokenKind kind = TokenKind::kError;
+};
+
+// The longest operator at `p`.
+Operator match_operator(const char* p) {
+  using T = TokenKind;
+  char second = p[1];
+  bool assign = second == '=';
+  auto pick = [assign](T plain, T augmented) { return assign ? Operator{2, augmented} : Operator{1, plain}; };
+  switch (p[0]) {
+    case ':':
+      return pick(T::kColon, T::kWalrus);
+    case ',':
+      return {1, T::kComma};
+    case ';':
+      return {1, T::kSemicolon};
+    case '.':
+      return second == '.' && p[2] == '.' ? Operator{3, T::kEllipsis} : Operator{1, T::kDot};
+    case '~':
+      return {1, T::kTilde};
+    case '+':
+      return pick(T::kPlus, T::kPlusAssign);
+    case '-':
+      return second == '>' ? Operator{2, T::kArrow} : pick(T::kMinus, T::kMinusAssign);
+    case '*':
+      if (second == '*') return p[2] == '=' ? Operator{3, T::kDoubleStarAssign} : Operator{2, T::kDoubleStar};
+      return pick(T::kStar, T::kStarAssign);
+    case '/':
+      if (second == '/')
+        return p[2] == '=' ? Operator{3, T::kDoubleSlashAssign} : Operator{2, T::kDoubleSlash};
+      return pick(T::kSlash, T::kSlashAssign);
+    case '%':
+      return pick(T::kPercent, T::kPercentAssign);
+    case '@':
+      return pick(T::kAt, T::kAtAssign);
+    case '&':
+      return pick(T::kAmpersand, T::kAmpersandAssign);
+    case '|':
+      return pick(T::kBar, T::kBarAssign);
+    case '^':
+      return pick(T::kCaret, T::kCaretAssign);
+    case '=':
+      return pick(T::kAssign, T::kEqual);
+    case '!':
+      return pick(T::kExclamation, T::kNotEqual);
+    case '<':
+      if (second == '<') return p[2] == '=' ? Operator{3, T::kLeftShiftAssign} : Operator{2, T::kLeftShift};
+      return pick(T::kLess, T::kLessEqual);
+    case '>':
+      if (second == '>') return p[2] == '=' ? Operator{3, T::kRightShiftAssign} : Operator{2, T::kRightShift};
+      return pick(T::kGreater, T::kGreaterEqual);
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::string_view describe(TokenKind kind) {
+  static constexpr std::string_view kTexts[] = {
+#define GRAFT_PYTHON_TOKEN(name, text) text,
+      GRAFT_PYTHON_TOKENS(GRAFT_PYTHON_TOKEN)
+#undef GRAFT_PYTHON_TOKEN
+  };
+  return kTexts[static_cast<size_t>(kind)];
+}
+
+Lexer::Lexer(const SourceText& source, std::vector<TextRange>& comments)
+    : source_(source), text_(source.text().data()), size_(source.size()), comments_(comments), tokens_(64) {}
+
+bool Lexer::fail(size_t offset, std::string message, std::string expected) {
+  error_ = {static_cast<uint32_t>(offset), std::move(message), std::move(expected)};
+  return false;
+}
+
+const Token* Lexer::next_line() {
+  count_ = 0;
+  bool blank = true;
+  bool good = true;
+  while (good && blank && at_ < size_) good = indentation(&blank);
+  if (good && at_ < size_) {
+    good = tokens_of_line();
+  } else if (good) {
+    while (indents_.size() > 1) {
+      indents_.pop_back();
+      alt_indents_.pop_back();
+      push(TokenKind::kDedent, size_, size_);
+    }
+    push(TokenKind::kEnd, size_, size_);
+  }
+  if (!good) push(TokenKind::kError, error_.offset, error_.offset);
+  for (size_t i = count_; i < count_ + 3; ++i)
+    tokens_[i] = {tokens_[count_ - 1].end, tokens_[count_ - 1].end};
+  return tokens_.data();
+}
+
+void Lexer::resume_after(uint32_t offset) {
+  brackets_.clear();
+  fstrings_.clear();
+  const void* line_end = std::memchr(text_ + offset, '\n', size_ - offset);
+  at_ = line_end == nullptr ? size_ : static_cast<size_t>(static_cast<const char*>(line_end) - text_) + 1;
+}
+
+void Lexer::comment() {
+  size_t begin = at_;
+  const void* line_end = std::memchr(text_ + at_, '\n', size_ - at_);
+  at_ = line_end == nullptr ? size_ : static_cast<size_t>(static_cast<const char*>(line_end) - text_);
+  comments_.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(at_)});
+}
+
+// After a backslash at at_: moves to the next line.
+bool Lexer::continuation_line() {
+  if (at_ + 1 >= size_) return fail(at_, "unexpected end of file after a line continuation", "another line");
+  if (text_[at_ + 1] != '\n')
+    return fail(at_ + 1, "unexpected character after line continuation character", "the end of the line");
+  at_ += 2;
+  if (at_ >= size_) return fail(at_, "unexpected end of file after a line continuation", "another line");
+  return true;
+}
+
+// At the start of a physical line. A line without code is passed over (*blank); else INDENT and DEDENT tokens
+// are pushed.
+bool Lexer::indentation(bool* blank) {
+  uint32_t column = 0;
+  uint32_t alt_column = 0;
+  uint32_t continued_column = 0;
+  size_t line_begin = at_;
+  for (;;) {
+    char c = text_[at_];
+    if (c == ' ') {
+      ++column;
+      ++alt_column;
+      ++at_;
+    } else if (c == '\t') {
+      column = (column / 8 + 1) * 8;
+      ++alt_column;
+      ++at_;
+    } else if (c == '\f') {
+      column = alt_column = 0;
+      ++at_;
+    } else if (c == '\\') {
+      // The first backslash decides the depth of what follows.
+      if (continued_column == 0) continued_column = column;
+      if (!continuation_line()) return false;
+    } else {
+      break;
+    }
+  }
+  if (at_ < size_ && text_[at_] == '#') comment();
+  if (at_ >= size_ || text_[at_] == '\n') {
+    if (at_ < size_) ++at_;
+    *blank = true;
+    return true;
+  }
+  *blank = false;
+  if (continued_column != 0) column = alt_column = continued_column;
+  auto inconsistent = [this, line_begin] {
+    return fail(line_begin, "inconsistent use of tabs and spaces in indentation",
+                "the indentation of the lines above");
+  };
+  if (column == indents_.back()) return alt_column == alt_indents_.back() || inconsistent();
+  if (column > indents_.back()) {
+    if (indents_.size() >= kMaxIndents)
+      return fail(at_, "too many levels of indentation", "at most 99 levels");
+    if (alt_column <= alt_indents_.back()) return inconsistent();
+    indents_.push_back(column);
+    alt_indents_.push_back(alt_column);
+    push(TokenKind::kIndent, line_begin, at_);
+    return true;
+  }
+  while (column < indents_.back()) {
+    indents_.pop_back();
+    alt_indents_.pop_back();
+    push(TokenKind::kDedent, at_, at_);
+  }
+  if (column != indents_.back()) {
+    count_ = 0;
+    return fail(at_, "unindent does not match any outer indentation level",
+                "the indentation of an enclosing block");
+  }
+  if (alt_column != alt_indents_.back()) {
+    count_ = 0;
+    return inconsistent();
+  }
+  return true;
+}
+
+bool Lexer::tokens_of_line() {
+  for (;;) {
+    char c = text_[at_];
+    switch (class_of(c)) {
+      case kSpace:
+        ++at_;
+        break;
+      case kIdentifier:
+        if (!name()) return false;
+        break;
+      case kPunctuation:
+        if (c == '.' && is_digit(text_[at_ + 1])) {
+          if (!number()) return false;
+          break;
+        }
+        if (!operator_token()) return false;
+        break;
+      case kDigit:
+        if (!number()) return false;
+        break;
+      case kQuote:
+        if (!string(at_, 0, false)) return false;
+        break;
+      case kHash:
+        comment();
+        break;
+      case kLineEnd:
+        if (brackets_.empty()) {
+          push(TokenKind::kNewline, at_, at_ + 1);
+          ++at_;
+          return true;
+        }
+        ++at_;
+        break;
+      case kContinuation:
+        if (!continuation_line()) return false;
+        break;
+      default:
+        if (at_ < size_) {
+          size_t end = at_;
+          if (c > ' ' && c < 0x7F)
+            return fail(at_, std::string("invalid character '") + c + "'", "a Python token");
+          uint32_t code = decode_utf8(source_.text(), &end);
+          static constexpr char kHex[] = "0123456789ABCDEF";
+          return fail(
+              at_,
+              std::string("invalid non-printable character U+00") + kHex[(code >> 4) & 15] + kHex[code & 15],
+              "a Python token");
+        }
+        // The end of a text without a final line end.
+        if (!fstrings_.empty() && brackets_.back().open == 'f')
+          return fail(fstrings_.back().offset, "f-string: expecting '}'", "'}'");
+        if (!brackets_.empty())
+          return fail(brackets_.back().offset,
+                      std::string("'") + (brackets_.back().open == 'f' ? '{' : brackets_.back().open) +
+                          "' was never closed",
+                      "the closing bracket");
+        push(TokenKind::kNewline, at_, at_);
+        return true;
+    }
+  }
+}
+
+bool Lexer::name() {
+  const char* begin = text_ + at_;
+  const char* p = begin;
+  unsigned char seen = 0;
+  do {
+    seen = static_cast<unsigned char>(seen | static_cast<unsigned char>(*p));
+    ++p;
+  } while (is_word(*p));
+  auto length = static_cast<size_t>(p - begin);
+  if (length <= 2 && class_of(*p) == kQuote) {
+    // A string prefix: r, u, b, f, br, rb, fr or rf in any case.
+    uint8_t flags = 0;
+    int plain = 0;
+    bool formatted = false;
+    bool valid = true;
+    for (const char* q = begin; q < p; ++q) {
+      switch (*q | 0x20) {
+        case 'r':
+          valid = valid && (flags & token_flag::kRaw) == 0;
+          flags |= token_flag::kRaw;
+          break;
+        case 'b':
+          flags |= token_flag::kBytes;
+          ++plain;
+          break;
+        case 'f':
+          formatted = true;
+          ++plain;
+          break;
+        case 'u':
+          plain += length == 1 ? 1 : 2;  // u stands alone
+          break;
+        default:
+          valid = false;
+      }
+    }
+    if (valid && plain <= 1) {
+      auto prefix = static_cast<size_t>(begin - text_);
+      at_ = static_cast<size_t>(p - text_);
+      return string(prefix, flags, formatted);
+    }
+  }
+  size_t first = at_;
+  at_ = static_cast<size_t>(p - text_);
+  if (seen >= 0x80) {
+    std::string_view word(begin, length);
+    size_t bad = find_non_identifier(word);
+    if (bad != std::string_view::npos) {
+      size_t after = bad;
+      uint32_t code = decode_utf8(word, &after);
+      std::string message = "invalid character '" + std::string(word.substr(bad, after - bad)) + "' (U+";
+      char digits[9];
+      int count = 0;
+      for (uint32_t rest = code; rest != 0 || count < 4; rest >>= 4)
+        digits[count++] = "0123456789ABCDEF"[rest & 15];
+      while (count > 0) message += digits[--count];
+      return fail(first + bad, message + ")", "a character that may stand in a name");
+    }
+    push(TokenKind::kName, first, at_, token_flag::kNonAscii);
+    return true;
+  }
+  push(keyword_or_name(begin, length), first, at_);
+  return true;
+}
+
+bool Lexer::decimal_digits() {
+  for (;;) {
+    while (is_digit(text_[at_])) ++at_;
+    if (text_[at_] != '_') return true;
+    ++at_;
+    if (!is_digit(text_[at_])) return fail(at_, "invalid decimal literal", "a digit after '_'");
+  }
+}
+
+// A number may run into one of a few keywords ("1if x else y"), not into other words.
+bool Lexer::end_of_number(const char* what) {
+  const char* p = text_ + at_;
+  if (!is_word(*p)) return true;
+  auto next = [p](std::string_view word) { return std::memcmp(p, word.data(), word.size()) == 0; };
+  if (next("and") || next("else") || next("for") || next("if") || next("in") || next("is") || next("or") ||
+      next("not"))
+    return true;
+  return fail(at_, std::string("invalid ") + what + " literal", "the end of the number");
+}
+
+bool Lexer::radix_number(unsigned char letter) {
+  auto valid = [letter](char c) {
+    return letter == 'x' ? is_hex(c) : letter == 'o' ? c >= '0' && c <= '7' : c == '0' || c == '1';
+  };
+  const char* what = letter == 'x' ? "hexadecimal" : letter == 'o' ? "octal" : "binary";
+  size_t begin = at_;
+  at_ += 2;
+  uint8_t flags = token_flag::kRadix;
+  do {
+    if (text_[at_] == '_') {
+      flags |= token_flag::kUnderscore;
+      ++at_;
+    }
+    if (!valid(text_[at_])) {
+      if (is_digit(text_[at_]))
+        return fail(at_, std::string("invalid digit '") + text_[at_] + "' in " + what + " literal");
+      return fail(at_, std::string("invalid ") + what + " literal", "a digit");
+    }
+    while (valid(text_[at_])) ++at_;
+  } while (text_[at_] == '_');
+  if (is_digit(text_[at_]))
+    return fail(at_, std::string("invalid digit '") + text_[at_] + "' in " + what + " literal");
+  if (!end_of_number(what)) return false;
+  push(TokenKind::kNumber, begin, at_, flags);
+  return true;
+}
+
+bool Lexer::number() {
+  size_t begin = at_;
+  uint8_t flags = 0;
+  bool leading_zeros = false;
+  if (text_[at_] == '0') {
+    auto letter = static_cast<unsigned char>(text_[at_ + 1] | 0x20);
+    if (letter == 'x' || letter == 'o' || letter == 'b') return radix_number(letter);
+    // "00" is zero, "01" is nothing, "01.5" is a float.
+    for (;;) {
+      if (text_[at_] == '_') {
+        ++at_;
+        if (!is_digit(text_[at_])) return fail(at_, "invalid decimal literal", "a digit after '_'");
+      }
+      if (text_[at_] != '0') break;
+      ++at_;
+    }
+    if (is_digit(text_[at_])) {
+      leading_zeros = true;
+      if (!decimal_digits()) return false;
+    }
+  } else if (text_[at_] != '.') {
+    if (!decimal_digits()) return false;
+  }
+  if (text_[at_] == '.') {
+    flags |= token_flag::kFloat;
+    ++at_;
+    if (is_digit(text_[at_]) && !decimal_digits()) return false;
+  }
+  char c = text_[at_];
+  if (c == 'e' || c == 'E') {
+    char sign = text_[at_ + 1];
+    size_t digit = at_ + (sign == '+' || sign == '-' ? 2 : 1);
+    if (is_digit(text_[digit])) {
+      flags |= token_flag::kFloat;
+      at_ = digit;
+      if (!decimal_digits()) return false;
+    } else if (digit == at_ + 2) {
+      return fail(digit, "invalid decimal literal", "a digit of the exponent");
+    }
+  }
+  c = text_[at_];
+  if (c == 'j' || c == 'J') {
+    flags |= token_flag::kImaginary;
+    ++at_;
+    if (!end_of_number("imaginary")) return false;
+  } else {
+    if (leading_zeros && (flags & token_flag::kFloat) == 0)
+      return fail(begin, "leading zeros in decimal integer literals are not permitted",
+                  "an 0o prefix for octal integers");
+    if (!end_of_number("decimal")) return false;
+  }
+  if (std::memchr(text_ + begin, '_', at_ - begin) != nullptr) flags |= token_flag::kUnderscore;
+  push(TokenKind::kNumber, begin, at_, flags);
+  return true;
+}
+
+// at_ is at the opening quote; the token began at `begin`, its prefix.
+bool Lexer::string(size_t begin, uint8_t flags, bool formatted) {
+  char quote = text_[at_];
+  bool triple = text_[at_ + 1] == quote && text_[at_ + 2] == quote;
+  at_ += triple ? 3 : 1;
+  if (triple) flags |= token_flag::kTriple;
+  if (formatted) {
+    if (fstrings_.size() >= kMaxFStrings)
+      return fail(begin, "too many nested f-strings", "at most 150 levels");
+    push(TokenKind::kFStringStart, begin, at_, flags);
+    FString state{};
+    state.offset = static_cast<uint32_t>(begin);
+    state.quote = quote;
+    state.triple = triple;
+    state.raw = (flags & token_flag::kRaw) != 0;
+    state.in_text = true;
+    fstrings_.push_back(state);
+    return fstring_text();
+  }
+  const char* p = text_ + at_;
+  for (;;) {
+    p = find_string_stop(p, quote);
+    if (*p == quote) {
+      if (!triple) {
+        ++p;
+        break;
+      }
+      if (p[1] == quote && p[2] == quote) {
+        p += 3;
+        break;
+      }
+      ++p;
+    } else if (*p == '\\') {
+      flags |= token_flag::kBackslash;
+      p += 2;
+      if (static_cast<size_t>(p - text_) > size_) p = text_ + size_;
+      // The second half of a non-ASCII character must still be seen.
+      if (static_cast<unsigned char>(p[-1]) >= 0x80) --p;
+    } else if (static_cast<unsigned char>(*p) >= 0x80) {
+      flags |= token_flag::kNonAscii;
+      do ++p;
+      while (static_cast<unsigned char>(*p) >= 0x80);
+    } else if (*p == '\n' && triple) {
+      ++p;
+    } else {
+      if (triple) return fail(begin, "unterminated triple-quoted string literal", "the closing quotes");
+      return fail(begin, "unterminated string literal", "the closing quote on the same line");
+    }
+  }
+  at_ = static_cast<size_t>(p - text_);
+  push(TokenKind::kString, begin, at_, flags);
+  return true;
+}
+
+bool Lexer::open(char bracket) {
+  if (brackets_.size() >= kMaxBrackets) return fail(at_, "too many nested parentheses", "at most 200 levels");
+  brackets_.push_back({static_cast<uint32_t>(at_), bracket});
+  return true;
+}
+
+bool Lexer::close(char bracket) {
+  if (brackets_.empty()) return fail(at_, std::string("unmatched '") + bracket + "'");
+  Bracket top = brackets_.back();
+  bool field = top.open == 'f';
+  char wanted = top.open == '(' ? ')' : top.open == '[' ? ']' : '}';
+  if (bracket != wanted) {
+    if (field) return fail(at_, std::string("f-string: unmatched '") + bracket + "'", "'}'");
+    std::string message = std::string("closing parenthesis '") + bracket +
+                          "' does not match opening parenthesis '" + top.open + "'";
+    uint32_t line = source_.line_of(top.offset);
+    if (line != source_.line_of(static_cast<uint32_t>(at_))) message += " on line " + std::to_string(line);
+    return fail(at_, message, std::string("'") + wanted + "'");
+  }
+  brackets_.pop_back();
+  if (field) {
+    FString& string = fstrings_.back();
+    --string.depth;
+    string.in_text = true;
+  }
+  return true;
+}
+
+bool Lexer::operator_token() {
+  char c = text_[at_];
+  switch (c) {
+    case '(':
+    case '[':
+    case '{':
+      if (!open(c)) return false;
+      push(c == '('   ? TokenKind::kLeftParen
+           : c == '[' ? TokenKind::kLeftBracket
+                      : TokenKind::kLeftBrace,
+           at_, at_ + 1);
+      ++at_;
+      return true;
+    case ')':
+    case ']':
+    case '}': {
+      if (!close(c)) return false;
+      push(c == ')'   ? TokenKind::kRightParen
+           : c == ']' ? TokenKind::kRightBracket
+                      : TokenKind::kRightBrace,
+           at_, at_ + 1);
+      ++at_;
+      if (c == '}' && !fstrings_.empty() && fstrings_.back().in_text) return fstring_text();
+      return true;
+    }
+    default:
+      break;
+  }
+  if (c == ':' && !fstrings_.empty()) {
+    FString& string = fstrings_.back();
+    if (brackets_.size() == string.field_level[string.depth - 1]) {
+      push(TokenKind::kColon, at_, at_ + 1);
+      ++at_;
+      string.in_text = true;
+      return fstring_text();
+    }
+  }
+  Operator found = match_operator(text_ + at_);
+  push(found.kind, at_, at_ + found.length);
+  at_ += found.length;
+  return true;
+}
+
+// Scans the text of the innermost f-string, or of a format specification in it, up to the next field or the
+// end of either.
+bool Lexer::fstring_text() {
+  for (;;) {
+    FString& string = fstrings_.back();
+    size_t begin = at_;
+    uint8_t flags = string.raw ? token_flag::kRaw : uint8_t{0};
+    if (string.depth > 0) flags |= token_flag::kInSpec;
+    bool named_escape = false;
+    auto text_until = [&](size_t end) {
+      if (end > begin) push(TokenKind::kFStringMiddle, begin, end, flags);
+    };
+    for (;;) {
+      char c = text_[at_];
+      if (c == string.quote && (!string.triple || (text_[at_ + 1] == c && text_[at_ + 2] == c))) {
+        if (string.depth > 0) return fail(at_, "f-string: expecting '}'", "'}'");
+        text_until(at_);
+        size_t end = at_ + (string.triple ? 3 : 1);
+        push(TokenKind::kFStringEnd, at_, end);
+        at_ = end;
+        fstrings_.pop_back();
+        return true;
+      }
+      if (c == '{') {
+        if (string.depth == 0 && text_[at_ + 1] == '{') {
+          text_until(at_ + 1);
+          at_ += 2;
+          break;
+        }
+        text_until(at_);
+        if (string.depth >= kMaxFields)
+          return fail(at_, "f-string: expressions nested too deeply", "at most 3 levels");
+        if (!open('f')) return false;
+        push(TokenKind::kLeftBrace, at_, at_ + 1);
+        ++at_;
+        string.field_level[string.depth++] = brackets_.size();
+        string.in_text = false;
+        return true;
+      }
+      if (c == '}' && named_escape) {
+        named_escape = false;
+        ++at_;
+        continue;
+      }
+      if (c == '}') {
+        if (string.depth > 0) {
+          text_until(at_);
+          brackets_.pop_back();
+          push(TokenKind::kRightBrace, at_, at_ + 1);
+          ++at_;
+          --string.depth;
+          break;
+        }
+        if (text_[at_ + 1] != '}') return fail(at_, "f-string: single '}' is not allowed", "'}}'");
+        text_until(at_ + 1);
+        at_ += 2;
+        break;
+      }
+      if (c == '\\') {
+        flags |= token_flag::kBackslash;
+        ++at_;
+        char next = text_[at_];
+        if (next == '{' || next == '}') continue;
+        if (next == 'N' && !string.raw && text_[at_ + 1] == '{') {
+          named_escape = true;
+          at_ += 2;
+          continue;
+        }
+        if (at_ < size_ && static_cast<unsigned char>(next) < 0x80) ++at_;
+        continue;
+      }
+      if (at_ >= size_ || (c == '\n' && !string.triple)) {
+        if (string.depth > 0) return fail(at_, "f-string: expecting '}'", "'}'");
+        if (string.triple)
+          return fail(string.offset, "unterminated triple-quoted f-string literal", "the closing quotes");
+        return fail(string.offset, "unterminated f-string literal", "the closing quote on the same line");
+      }
+      if (static_cast<unsigned char>(c) >= 0x80) flags |= token_flag::kNonAscii;
+      ++at_;
+    }
+  }
+}
+
+}  // namespace graft::python
