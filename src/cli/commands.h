@@ -5,4 +5,10 @@
 
 namespace graft::cli {
 
+Command graph_match_command();
+Command graph_rewrite_command();
+Command graph_show_command();
+Command graph_stats_command();
+Command pass_check_command();
+
 }  // namespace graft::cli

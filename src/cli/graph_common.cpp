@@ -19,7 +19,9 @@ Result<std::vector<ModelText>> collect_models(const std::vector<std::string>& pa
       models.push_back({input.name, std::move(text)});
       ++found;
     }
-    if (found == 0) return input_error("no model here", Place{path, 0, 0}, "a model.py, a folder with one, or a .jsonl file");
+    if (found == 0)
+      return input_error("no model here", Place{path, 0, 0},
+                         "a model.py, a folder with one, or a .jsonl file");
   }
   return models;
 }
@@ -43,13 +45,15 @@ Json value_json(const graph::Graph& graph, graph::Value value, const std::vector
     case ValueKind::kTuple:
     case ValueKind::kList: {
       Json list = Json::array();
-      for (const graph::Value& child : graph.children(value)) list.push_back(value_json(graph, child, numbers));
+      for (const graph::Value& child : graph.children(value))
+        list.push_back(value_json(graph, child, numbers));
       if (value.kind == ValueKind::kList) return list;
       return Json::object({{"tuple", std::move(list)}});
     }
     case ValueKind::kSlice: {
       Json list = Json::array();
-      for (const graph::Value& child : graph.children(value)) list.push_back(value_json(graph, child, numbers));
+      for (const graph::Value& child : graph.children(value))
+        list.push_back(value_json(graph, child, numbers));
       return Json::object({{"slice", std::move(list)}});
     }
     case ValueKind::kDict: {
@@ -96,7 +100,8 @@ Json graph_json(const graph::Graph& graph) {
   Json outputs = Json::array();
   const graph::Value result = graph.node(graph.output()).args[0];
   if (result.is_sequence()) {
-    for (const graph::Value& child : graph.children(result)) outputs.push_back(value_json(graph, child, numbers));
+    for (const graph::Value& child : graph.children(result))
+      outputs.push_back(value_json(graph, child, numbers));
   } else {
     outputs.push_back(value_json(graph, result, numbers));
   }

@@ -15,10 +15,12 @@ struct ModelText {
   std::string text;
 };
 
-// The models of a list of paths: files as they are, the model.py of every record of a .jsonl, every model.py below a folder.
+// The models of a list of paths: files as they are, the model.py of every record of a .jsonl, every model.py
+// below a folder.
 Result<std::vector<ModelText>> collect_models(const std::vector<std::string>& paths);
 
-// A value as JSON: literals as themselves where JSON has them, nodes as {"node": number}, everything else as Python text.
+// A value as JSON: literals as themselves where JSON has them, nodes as {"node": number}, everything else as
+// Python text.
 Json value_json(const graph::Graph& graph, graph::Value value, const std::vector<uint32_t>& numbers);
 
 // The document of `graph show --json`.

@@ -32,7 +32,8 @@ Result<int> run(const Options& options, const Context& context) {
                                  {"matches", uint64_t{pass.matches}},
                                  {"why_not", pass.matches > 0 ? Json() : Json(pass.why_not)}}));
     if (context.json) continue;
-    fmt::print(stderr, "{}: {} replaced{}\n", pass.name, pass.matches, pass.matches > 0 ? "" : "; " + pass.why_not);
+    fmt::print(stderr, "{}: {} replaced{}\n", pass.name, pass.matches,
+               pass.matches > 0 ? "" : "; " + pass.why_not);
   }
   if (context.json) {
     Json document = Json::object({{"schema", "graft/graph-rewrite/v1"},
@@ -55,7 +56,8 @@ Command graph_rewrite_command() {
   command.name = "graph rewrite";
   command.summary = "applies the passes of a folder to a model and prints the result";
   command.details =
-      "The folder holds the pass files and sorted_output_pass_rule_names.json. The printed module calls the replacement of\n"
+      "The folder holds the pass files and sorted_output_pass_rule_names.json. The printed module calls the "
+      "replacement of\n"
       "the k-th pass as graft_replacement_<k>. Exit code 1 where no pass matched.";
   Option passes;
   passes.name = "--passes";

@@ -45,7 +45,8 @@ Result<int> run(const std::vector<std::string>& paths, const Context& context) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
 
   std::vector<std::pair<std::string, int64_t>> counts(operations.begin(), operations.end());
-  std::stable_sort(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::stable_sort(counts.begin(), counts.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   const bool failed = !errors.items().empty();
   if (context.json) {
     Json ops = Json::object();
@@ -60,8 +61,8 @@ Result<int> run(const std::vector<std::string>& paths, const Context& context) {
     return failed ? 1 : 0;
   }
   for (const auto& [target, count] : counts) fmt::print("{:8}  {}\n", count, target);
-  fmt::print("{} graphs, {} bytes, {} nodes, {:.4f} s, {:.1f} MB/s; {} with errors\n", graphs, bytes, nodes, seconds,
-             seconds > 0 ? static_cast<double>(bytes) / 1e6 / seconds : 0.0, errors.items().size());
+  fmt::print("{} graphs, {} bytes, {} nodes, {:.4f} s, {:.1f} MB/s; {} with errors\n", graphs, bytes, nodes,
+             seconds, seconds > 0 ? static_cast<double>(bytes) / 1e6 / seconds : 0.0, errors.items().size());
   return failed ? 1 : 0;
 }
 

@@ -2,6 +2,12 @@
 
 int main(int argc, char** argv) {
   using namespace graft::cli;
-  return run_program(argc, argv, {
-                                 });
+  return run_program(argc, argv,
+                     {
+                         graph_match_command(),
+                         graph_rewrite_command(),
+                         graph_show_command(),
+                         graph_stats_command(),
+                         pass_check_command(),
+                     });
 }

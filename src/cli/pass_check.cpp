@@ -56,7 +56,8 @@ Command pass_check_command() {
   Command command;
   command.name = "pass check";
   command.summary = "checks the rules a pass file must keep, without running it";
-  command.details = "Each violation is printed with its line. Exit code 1 where there is one, 2 where a file is no pass.";
+  command.details =
+      "Each violation is printed with its line. Exit code 1 where there is one, 2 where a file is no pass.";
   Option option;
   option.name = "FILE";
   option.help = "pass files";

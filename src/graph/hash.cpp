@@ -84,6 +84,8 @@ class Serializer {
 
 }  // namespace
 
-std::string graph_hash(const Graph& graph) { return "graph-v1:" + sha256_hex(Serializer(graph).run()); }
+std::string graph_hash(const Graph& graph) {
+  return "graph-v1:" + sha256_hex(Serializer(graph).run());
+}
 
 }  // namespace graft::graph

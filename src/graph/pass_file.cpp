@@ -113,6 +113,23 @@ Result<PassFile> load_pass_file(const std::string& path) {
   return load_pass_text(std::move(text), stem_of(path), path);
 }
 
+Result<Graph> load_pattern_text(std::string text, std::string name, std::string path) {
+  GRAFT_ASSIGN_OR_RETURN(const python::ParsedModule module,
+                         python::parse_text(std::move(text), path.empty() ? name + ".py" : std::move(path)));
+  const ModuleScope scope = read_scope(module);
+  GRAFT_ASSIGN_OR_RETURN(const python::FunctionBase* function, find_function(scope, "pattern"));
+  ImportOptions options;
+  options.unroll = true;
+  GRAFT_ASSIGN_OR_RETURN(Graph pattern, import_function(scope, *function, options));
+  pattern.name = std::move(name);
+  return pattern;
+}
+
+Result<Graph> load_pattern_file(const std::string& path) {
+  GRAFT_ASSIGN_OR_RETURN(std::string text, read_file(path));
+  return load_pattern_text(std::move(text), stem_of(path), path);
+}
+
 Result<std::vector<PassListEntry>> read_pass_list(const std::string& pass_dir,
                                                   const std::string& const_pass_dir) {
   GRAFT_ASSIGN_OR_RETURN(const std::vector<std::string> outputs,

@@ -33,6 +33,10 @@ struct PassFile {
 Result<PassFile> load_pass_file(const std::string& path);
 Result<PassFile> load_pass_text(std::string text, std::string name, std::string path = {});
 
+// Only the function `pattern` of a file, which need not be a whole pass.
+Result<Graph> load_pattern_file(const std::string& path);
+Result<Graph> load_pattern_text(std::string text, std::string name, std::string path = {});
+
 // The pass names of a folder in order: sorted_output_pass_rule_names.json of `pass_dir`, or of the input
 // passes merged with it (spec of pass-list files: an input pass also among the output passes is replaced in
 // place by the output version, other output passes follow). A folder without the list has no passes.
