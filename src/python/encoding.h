@@ -20,8 +20,9 @@ struct Cookie {
 // The cookie in a comment of the first line, or of the second one when the first holds nothing but a comment.
 std::optional<Cookie> find_cookie(std::string_view bytes);
 
-// Decodes `bytes` (not UTF-8) to UTF-8. The error for an unknown codec names it; the one for an undecodable
-// byte has its place.
-Result<std::string> decode(std::string_view bytes, const Cookie& cookie, const std::string& file);
+// Decodes `bytes` to UTF-8 and sets cookie.codec to the codec's own name. A file in UTF-8 under another
+// spelling comes back unchanged and unchecked. The error for an unknown codec names it; the one for an
+// undecodable byte has its place.
+Result<std::string> decode(std::string bytes, Cookie& cookie, const std::string& file);
 
 }  // namespace graft::python

@@ -115,7 +115,7 @@ Result<SourceText> SourceText::from_bytes(std::string bytes, std::string file) {
     if (source.had_bom_)
       return input_error("the encoding '" + cookie->codec + "' contradicts the UTF-8 byte-order mark",
                          {source.file_, cookie->line, 0}, "utf-8");
-    GRAFT_ASSIGN_OR_RETURN(bytes, decode(bytes, *cookie, source.file_));
+    GRAFT_ASSIGN_OR_RETURN(bytes, decode(std::move(bytes), *cookie, source.file_));
     if (bytes.size() >= kMaxBytes)
       return input_error("the text is too long", {source.file_, 0, 0}, "less than 2 GiB");
     source.encoding_ = cookie->codec;
