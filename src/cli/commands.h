@@ -10,5 +10,8 @@ Command graph_rewrite_command();
 Command graph_show_command();
 Command graph_stats_command();
 Command pass_check_command();
+Command python_parse_command();
+Command python_ast_command();
+Command python_hash_command();
 
 }  // namespace graft::cli

@@ -9,5 +9,8 @@ int main(int argc, char** argv) {
                          graph_show_command(),
                          graph_stats_command(),
                          pass_check_command(),
+                         python_parse_command(),
+                         python_ast_command(),
+                         python_hash_command(),
                      });
 }
