@@ -26,6 +26,12 @@ bool tolerated_at(GraphStatus failure, int t, const ScoreOptions& options) {
   return from.has_value() && t >= *from;
 }
 
+// The macro form knows failures by number only: the level from which a number is tolerated. Failures that
+// never are have a number too, so with them the two forms differ from that level on.
+int errno_level(int number, Interpretation interpretation) {
+  return interpretation == Interpretation::kDefault && number == 2 ? 3 : number;
+}
+
 // The level whose correctness decides ES at t.
 int es_level(int t) {
   return std::min(t, 1);
@@ -58,18 +64,10 @@ MacroScore macro_score(std::span<const ScoredGraph> graphs, int t, const ScoreOp
   double slow = 0.0;
   double failures = 0.0;
   std::map<int, double> by_errno;
-  std::map<int, std::optional<int>> levels;
   for (const ScoredGraph& graph : graphs) {
     if (!graph.correct_at(level)) {
       failures += 1.0;
-      ToleratedFrom tolerated = tolerated_from(failure_of(graph), options);
-      by_errno[tolerated.errno_value] += 1.0;
-      // The macro form knows errors by number only. A number stands for failures tolerated from one level on;
-      // where one of them never is, the form still counts it as its fellows, which is why it cannot be
-      // verified then.
-      auto& known = levels[tolerated.errno_value];
-      if (!known.has_value()) known = tolerated.level;
-      if (!known.has_value()) known = tolerated.errno_value;
+      by_errno[tolerated_from(failure_of(graph), options).errno_value] += 1.0;
       continue;
     }
     correct += 1.0;
@@ -89,7 +87,7 @@ MacroScore macro_score(std::span<const ScoredGraph> graphs, int t, const ScoreOp
     open = 0.0;
     for (auto [number, count] : by_errno) {
       macro.pi[number] = count / failures;
-      if (t < *levels[number]) open += count / failures;
+      if (t < errno_level(number, options.interpretation)) open += count / failures;
     }
   }
   macro.gamma = std::pow(options.base, open);
