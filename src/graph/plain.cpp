@@ -1,11 +1,13 @@
 #include "graph/plain.h"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "graph/signatures.h"
 #include "graph/vocabulary.h"
 
 namespace graft::graph {
@@ -146,12 +148,14 @@ class Tracer {
     }
     if (target.starts_with("torch.ops.")) target = "torch._ops." + target.substr(10);
     std::vector<Value> args;
-    args.reserve(node.args.size());
-    for (const Value& value : node.args) args.push_back(bring_over(value, node.lines));
     std::vector<Keyword> kwargs;
-    kwargs.reserve(node.kwargs.size());
-    for (const Keyword& keyword : node.kwargs) {
-      kwargs.push_back({to_.intern(from_.text(keyword.name)), bring_over(keyword.value, node.lines)});
+    if (op != Op::kCallFunction || !dispatch(id, args, kwargs, target)) {
+      args.clear();
+      kwargs.clear();
+      for (const Value& value : node.args) args.push_back(bring_over(value, node.lines));
+      for (const Keyword& keyword : node.kwargs) {
+        kwargs.push_back({to_.intern(from_.text(keyword.name)), bring_over(keyword.value, node.lines)});
+      }
     }
     const NodeId made =
         to_.add(op, target, from_.node_name(id), std::move(args), std::move(kwargs), node.lines);
@@ -159,6 +163,40 @@ class Tracer {
     extra.keyword_only = node.keyword_only;
     if (node.annotation != kNoSymbol) extra.annotation = to_.intern(from_.text(node.annotation));
     map_[id] = Value::of_node(made);
+  }
+
+  // A function of torch written in Python hands its arguments on in a form of its own, defaults included.
+  bool dispatch(NodeId id, std::vector<Value>& args, std::vector<Keyword>& kwargs, std::string& target) {
+    const Callable* callable = find_callable(from_, id);
+    if (callable == nullptr || callable->dispatch_positional.empty()) return false;
+    const std::optional<BoundCall> bound = bind_call(from_, id);
+    if (!bound) return false;
+    const Lines lines = from_.node(id).lines;
+    const std::vector<Parameter>& parameters = bound->signature->parameters;
+    auto value_of = [&](std::string_view name) -> std::optional<Value> {
+      for (size_t i = 0; i < parameters.size(); ++i) {
+        if (parameters[i].name != name) continue;
+        if (bound->arguments[i].source == BoundCall::Source::kValue)
+          return bring_over(bound->arguments[i].value, lines);
+        return to_.copy_value(default_values(), parameters[i].default_value, {});
+      }
+      return std::nullopt;
+    };
+    for (const std::string_view name : callable->dispatch_positional) {
+      const std::optional<Value> value = value_of(name);
+      if (!value) return false;
+      args.push_back(*value);
+    }
+    for (const std::string_view name : callable->dispatch_keywords) {
+      const std::optional<Value> value = value_of(name);
+      if (!value) return false;
+      if (callable->wrapped && name == "return_indices" && value->kind == ValueKind::kBool &&
+          value->integer != 0) {
+        target += "_with_indices";
+      }
+      kwargs.push_back({to_.intern(name), *value});
+    }
+    return true;
   }
 
   NodeId constant_of(NodeId id) const {

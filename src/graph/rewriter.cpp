@@ -88,7 +88,7 @@ class Rewriter {
     } else {
       call_args.push_back(graph_.copy_value(arguments, output, map));
     }
-    const NodeId call = make(Op::kCallFunction, function_, function_, std::move(call_args), {}, position);
+    const NodeId call = make(Op::kCallFunction, function_, "replaced", std::move(call_args), {}, position);
 
     std::vector<std::pair<NodeId, NodeId>> pairs;  // returned node -> its replacement
     for (size_t i = 0; i < pass_.outputs.size(); ++i) {

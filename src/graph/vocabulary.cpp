@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graph/signatures.h"
+
 namespace graft::graph {
 namespace {
 
@@ -99,7 +101,7 @@ std::optional<Value> literal_of_global(Graph& graph, std::string_view dotted) {
 
 std::string canonical_function(std::string_view dotted) {
   if (dotted.starts_with("operator.")) return std::string(kOperatorModule) + std::string(dotted.substr(9));
-  return std::string(dotted);
+  return std::string(preferred_name(dotted));
 }
 
 bool is_callable_builtin(std::string_view name) {
