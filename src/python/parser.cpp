@@ -25,6 +25,7 @@ Parser::Parser(const SourceText& source, const ParseOptions& options, ParsedModu
       profile_(options.profile),
       max_errors_(options.max_errors == 0 ? 1 : options.max_errors),
       errors_(result.errors),
+      comments_(result.comments),
       lexer_(source, result.comments) {
   scratch_.reserve(1024);
 }
@@ -80,6 +81,7 @@ void Parser::fail_version(Profile since, uint32_t offset, std::string_view featu
 }
 
 void Parser::recover() {
+  spec_depth_ = 0;
   if (lexer_.last()->kind == T::kError) lexer_.resume_after(lexer_.error().offset);
   advance_line();
 }

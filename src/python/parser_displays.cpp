@@ -80,8 +80,11 @@ const Expr* Parser::brace_display() {
   ++at_;
   size_t from = mark();
   if (is(T::kRightBrace) || is(T::kDoubleStar)) return dict_display(begin, from);
+  uint32_t first_begin = at_->begin;
   const Expr* first = star_named_expression();
   if (is(T::kColon) && first->kind != NodeKind::kStarred) {
+    // A key may only be a named expression in parentheses, which are no part of its range.
+    if (first->kind == NodeKind::kNamedExpr && first->begin == first_begin) fail_expected("',' or '}'");
     ++at_;
     const Expr* value = expression();
     if (at_comprehension()) {

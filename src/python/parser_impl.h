@@ -223,14 +223,23 @@ class Parser {
     uint32_t begin = 0;
     uint32_t end = 0;
     bool several = false;
+    bool started = false;   // a string or f-string text was seen, even an empty one
+    bool u_prefix = false;  // of the first of them
   };
   const Expr* number();
   const Expr* strings();
   const Expr* formatted_strings(uint32_t begin, bool u_prefix);
   void fstring(Text& text, bool u_prefix);
   void fstring_field(Text& text, bool u_prefix);
-  void append_text(Text& text, std::string_view piece, uint32_t begin, uint32_t end);
+  void append_text(Text& text, std::string_view piece, uint32_t begin, uint32_t end, bool u_prefix = false);
+  // `u_prefix`: of the first of all pieces. Up to 3.11 it counts for every Constant; from 3.12 on the prefix
+  // of the Constant's own first piece does.
   void flush_text(Text& text, bool u_prefix);
+  // What f-strings could not hold before PEP 701: then each was one token, found as any other string is, and
+  // the fields were cut out of it. No-ops for profiles from 3.12 on.
+  void check_old_fstring();
+  void check_old_field(uint32_t begin, uint32_t end, const Expr& value);
+  bool old_fstrings() const { return profile_ != Profile::kDefault && profile_ < Profile::kPython312; }
   // The value of a STRING or FSTRING_MIDDLE token; a view of the source where it has no escapes, else in the
   // arena.
   std::string_view string_value(const Token& token);
@@ -248,12 +257,14 @@ class Parser {
   Profile profile_;
   uint32_t max_errors_;
   std::vector<Error>& errors_;
+  const std::vector<TextRange>& comments_;
   Lexer lexer_;
   const Token* at_ = nullptr;
   uint32_t line_end_ =
       0;  // the end of the last token before the last NEWLINE: where a compound statement ends
   int depth_ = 0;
   int blocks_ = 0;
+  int spec_depth_ = 0;  // format specifications around the cursor, of the innermost f-string
   std::vector<const void*> scratch_;
   std::string buffer_;
 };

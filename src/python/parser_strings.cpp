@@ -1,8 +1,9 @@
 // Number and string literals, implicit concatenation and f-strings (PEP 701).
+#include <algorithm>
 #include <utility>
 
-#include "python/token_value.h"
 #include "python/parser_impl.h"
+#include "python/token_value.h"
 
 namespace graft::python {
 
@@ -38,7 +39,11 @@ std::string_view Parser::string_value(const Token& token) {
     if (bytes && (token.flags & token_flag::kNonAscii) != 0)
       fail(token.begin, "bytes can only contain ASCII literal characters", "an escape such as \\xe9");
   }
-  if ((token.flags & token_flag::kBackslash) == 0 || (token.flags & token_flag::kRaw) != 0) return inside;
+  if ((token.flags & token_flag::kBackslash) == 0) return inside;
+  // 3.12 and 3.13 read escapes in the format specifications of raw f-strings, too.
+  bool raw = (token.flags & token_flag::kRaw) != 0 &&
+             ((token.flags & token_flag::kInSpec) == 0 || profile_ < Profile::kPython312);
+  if (raw) return inside;
   return escaped_value(token, inside, bytes);
 }
 
@@ -89,7 +94,9 @@ const Expr* Parser::strings() {
   return finish(node);
 }
 
-void Parser::append_text(Text& text, std::string_view piece, uint32_t begin, uint32_t end) {
+void Parser::append_text(Text& text, std::string_view piece, uint32_t begin, uint32_t end, bool u_prefix) {
+  if (!text.started) text.u_prefix = u_prefix;
+  text.started = true;
   if (piece.empty()) return;
   if (text.single.empty() && !text.several) {
     text.single = piece;
@@ -103,12 +110,13 @@ void Parser::append_text(Text& text, std::string_view piece, uint32_t begin, uin
 }
 
 void Parser::flush_text(Text& text, bool u_prefix) {
+  text.started = false;
   if (text.single.empty() && !text.several) return;
   auto* node = make<Constant>(text.begin);
   node->end = text.end;
   node->value =
       ConstantValue::of_text(ConstantType::kStr, text.several ? arena_.copy(text.joined) : text.single);
-  node->u_prefix = u_prefix;
+  node->u_prefix = profile_ >= Profile::kPython312 ? text.u_prefix : u_prefix;
   push(node);
   text.single = {};
   text.joined.clear();
@@ -120,12 +128,15 @@ const Expr* Parser::formatted_strings(uint32_t begin, bool u_prefix) {
   Text text;
   for (;;) {
     if (is(T::kString)) {
-      append_text(text, string_value(*at_), at_->begin, at_->end);
+      append_text(text, string_value(*at_), at_->begin, at_->end, text_[at_->begin] == 'u');
       ++at_;
     } else if (is(T::kFStringStart)) {
+      check_old_fstring();
       ++at_;
+      int outer_depth = std::exchange(spec_depth_, 0);
       fstring(text, u_prefix);
       expect(T::kFStringEnd);
+      spec_depth_ = outer_depth;
     } else {
       break;
     }
@@ -140,7 +151,10 @@ const Expr* Parser::formatted_strings(uint32_t begin, bool u_prefix) {
 void Parser::fstring(Text& text, bool u_prefix) {
   for (;;) {
     if (is(T::kFStringMiddle)) {
-      append_text(text, string_value(*at_), at_->begin, at_->end);
+      // Of a doubled brace the token holds one, the range both.
+      char last = text_[at_->end - 1];
+      bool doubled = (last == '{' || last == '}') && text_[at_->end] == last;
+      append_text(text, string_value(*at_), at_->begin, at_->end + (doubled ? 1 : 0));
       ++at_;
     } else if (is(T::kLeftBrace)) {
       fstring_field(text, u_prefix);
@@ -168,9 +182,11 @@ void Parser::fstring_field(Text& text, bool u_prefix) {
     value = finish(generator);
   }
   int8_t conversion = -1;
+  uint32_t expression_end = at_->begin;
   if (is(T::kAssign)) {
     ++at_;
     uint32_t debug_end = at_->begin;
+    expression_end = debug_end;
     append_text(text, {text_ + inside, debug_end - inside}, inside, debug_end);
     if (!is(T::kExclamation) && !is(T::kColon)) conversion = 'r';
   }
@@ -187,14 +203,19 @@ void Parser::fstring_field(Text& text, bool u_prefix) {
            "'s', 'r' or 'a'");
     conversion = static_cast<int8_t>(name[0]);
     ++at_;
+    if (old_fstrings() && at_->begin != previous_end())
+      fail(at_->begin, "f-string: expecting '}'", "':' or '}'");
   }
+  if (old_fstrings()) check_old_field(inside, expression_end, *value);
   const JoinedStr* spec = nullptr;
   if (is(T::kColon)) {
     auto* joined = make<JoinedStr>(at_->begin);
     ++at_;
     size_t from = mark();
     Text spec_text;
+    ++spec_depth_;
     fstring(spec_text, u_prefix);
+    --spec_depth_;
     flush_text(spec_text, u_prefix);
     joined->values = take<Expr>(from);
     spec = finish(joined);
@@ -210,6 +231,46 @@ void Parser::fstring_field(Text& text, bool u_prefix) {
   node->conversion = conversion;
   node->format_spec = spec;
   push(finish(node));
+}
+
+void Parser::check_old_fstring() {
+  if (!old_fstrings()) return;
+  const Token* end = at_;
+  for (int depth = 0;; ++end) {
+    if (end->kind == T::kFStringStart) ++depth;
+    if (end->kind == T::kFStringEnd && --depth == 0) break;
+    if (end->kind == T::kError || end->kind == T::kEnd) return;  // reported when the parser gets there
+  }
+  char quote = text_[end->begin];
+  bool triple = (at_->flags & token_flag::kTriple) != 0;
+  uint32_t at = at_->end;
+  while (at < end->begin) {
+    char c = text_[at];
+    if (c == '\\') {
+      at += 2;
+      continue;
+    }
+    if (c == quote && (!triple || (text_[at + 1] == quote && text_[at + 2] == quote)))
+      fail_version(Profile::kPython312, at, "the quotes of an f-string inside it");
+    if (c == '\n' && !triple) fail_version(Profile::kPython312, at, "a line end in an f-string of one line");
+    ++at;
+  }
+}
+
+void Parser::check_old_field(uint32_t begin, uint32_t end, const Expr& value) {
+  if (spec_depth_ >= 2) fail(begin, "f-string: expressions nested too deeply", "at most 2 levels");
+  const void* backslash = std::memchr(text_ + begin, '\\', end - begin);
+  if (backslash != nullptr) {
+    auto offset = static_cast<uint32_t>(static_cast<const char*>(backslash) - text_);
+    fail_version(Profile::kPython312, offset, "a backslash in the expression of an f-string");
+  }
+  auto comment =
+      std::lower_bound(comments_.begin(), comments_.end(), begin,
+                       [](const TextRange& range, uint32_t offset) { return range.begin < offset; });
+  if (comment != comments_.end() && comment->begin < end)
+    fail_version(Profile::kPython312, comment->begin, "a comment in an f-string");
+  if (value.kind == NodeKind::kStarred)
+    fail(value.begin, "f-string: cannot use starred expression here", "an expression or a tuple");
 }
 
 }  // namespace graft::python
