@@ -16,12 +16,12 @@ namespace graft::bench {
 
 // A graph folder holds graph_net.json and model.py, weight_meta.py and input_meta.py.
 struct GraphFolder {
-  std::string
-      entry;  // the line of graph_list.txt, or the path below the given folder; names the graph in results
-  std::string path;        // the folder
-  std::string model_name;  // of graph_net.json; without one, the last path component (the one before if that
-                           // is subgraph[_N])
-  Place place;             // the line of the list; empty without a list
+  // The line of graph_list.txt, or the path below the given folder. Names the graph in results.
+  std::string entry;
+  std::string path;
+  // Of graph_net.json; without one, the last path component (the one before if that is subgraph[_N]).
+  std::string model_name;
+  Place place;  // the line of the list; empty without a list
   // Set when the folder cannot be evaluated: absent, a file missing, graph_net.json broken. It still counts
   // as a graph.
   std::optional<Error> failure;
@@ -51,10 +51,10 @@ struct Sample {
 };
 
 struct SampleOptions {
-  std::string pass_dir;        // "": <sample>/pass_dir
-  std::string const_pass_dir;  // "": <sample>/const_pass_dir
-  std::string graph_list;      // "": <sample>/graph_list.txt where that exists
-  bool need_passes = true;     // false: an absent or empty pass list is fine
+  std::string pass_dir = {};        // "": <sample>/pass_dir
+  std::string const_pass_dir = {};  // "": <sample>/const_pass_dir
+  std::string graph_list = {};      // "": <sample>/graph_list.txt where that exists
+  bool need_passes = true;          // false: an absent or empty pass list is fine
 };
 
 // An Error only when there is no sample to speak of: the folder or the list is absent or unreadable, or no

@@ -10,8 +10,8 @@ namespace graft::bench {
 
 struct UnpackOptions {
   int limit = -1;  // at most so many records; < 0: all
-  std::vector<std::string>
-      only;            // only records of these names; empty: all. A name that is not there is an error.
+  // Only records of these names; empty: all. A name that is not there is an error.
+  std::vector<std::string> only = {};
   bool force = false;  // replace sample folders that exist
 };
 
