@@ -5,6 +5,7 @@
 
 namespace graft::cli {
 
+Command bench_run_command();
 Command graph_match_command();
 Command graph_rewrite_command();
 Command graph_show_command();

@@ -4,6 +4,7 @@ int main(int argc, char** argv) {
   using namespace graft::cli;
   return run_program(argc, argv,
                      {
+                         bench_run_command(),
                          graph_match_command(),
                          graph_rewrite_command(),
                          graph_show_command(),

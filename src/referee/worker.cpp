@@ -121,7 +121,9 @@ Reply Worker::receive(Deadline deadline) {
     // In slices: a descendant may hold the channel open after the worker is gone.
     Deadline slice = std::min(deadline, std::chrono::steady_clock::now() + kReceiveSlice);
     bool running = process_.running();
+    int64_t begin = doorbell_detail::now_ns();
     received = channel_.receive(running ? slice : std::chrono::steady_clock::now());
+    waited_ns_ += doorbell_detail::now_ns() - begin;
     if (received.kind != Received::Kind::kTimedOut) break;
     if (!running) return {ended(), {}};
     if (time_left(deadline).count() == 0) break;
@@ -165,10 +167,12 @@ Reply Worker::call(const std::string& method, Json parameters, Deadline deadline
 BellAnswer Worker::ring(BellCommand command, uint32_t argument, Deadline deadline) {
   if (!alive_) return {ended(), 0};
   int64_t start = bell_.ring(command, argument);
-  int64_t spin = spin_ns_;
+  int64_t spin = spin_ns_, waiting_since = start;
   for (;;) {
     auto slice = std::min<std::chrono::nanoseconds>(kSlice, time_left(deadline));
     std::optional<int64_t> stop = bell_.wait(spin, slice.count());
+    waited_ns_ += (stop ? *stop : doorbell_detail::now_ns()) - waiting_since;
+    waiting_since = doorbell_detail::now_ns();
     if (stop) {
       if (bell_.outcome() == BellOutcome::kDone) return {std::nullopt, *stop - start};
       Reply reply = receive(deadline);

@@ -96,6 +96,8 @@ class Worker {
   // Kills the process group. Further calls fail with kDied.
   void kill();
   bool alive() const { return alive_; }
+  // Nanoseconds this object has spent waiting for the process, over its life.
+  int64_t waited_ns() const { return waited_ns_; }
   pid_t pid() const { return process_.pid(); }
 
   // Kills the worker and returns what it printed.
@@ -114,6 +116,7 @@ class Worker {
   HostBell bell_;
   int64_t spin_ns_ = 0;
   int64_t next_id_ = 0;
+  int64_t waited_ns_ = 0;
   bool alive_ = false;
   std::string end_;  // how it ended, once it has
 };

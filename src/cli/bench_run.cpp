@@ -1,0 +1,200 @@
+// graft bench run: evaluates the passes of samples against the original graphs.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include <fmt/core.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/commands.h"
+#include "referee/evaluator.h"
+#include "referee/interrupt.h"
+#include "referee/prepare.h"
+#include "referee/result.h"
+
+namespace graft::cli {
+namespace {
+
+using referee::PreparedSample;
+using referee::SampleResult;
+
+struct Options {
+  std::vector<std::string> samples;
+  std::string pass_dir;
+  std::string out;
+  referee::EvaluationOptions evaluation;
+};
+
+std::string utc_now(const char* form) {
+  std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[64];
+  std::strftime(text, sizeof text, form, &parts);
+  return text;
+}
+
+// A folder that did not exist before: results of two runs never mix.
+Result<std::string> make_run_folder(const std::string& asked) {
+  std::string folder =
+      asked.empty() ? fmt::format("graft_results/{}-{}", utc_now("%Y%m%dT%H%M%SZ"), getpid()) : asked;
+  if (is_directory(folder)) {
+    GRAFT_ASSIGN_OR_RETURN(auto entries, list_directory(folder));
+    if (!entries.empty())
+      return input_error(fmt::format("the folder '{}' is not empty", folder), {},
+                         "a new or empty folder for --out");
+  }
+  GRAFT_RETURN_IF_ERROR(make_directories(folder));
+  return std::filesystem::absolute(folder).lexically_normal().string();
+}
+
+Result<std::vector<PreparedSample>> prepare(const Options& options) {
+  bool with_pass_dir = !options.pass_dir.empty();
+  if (with_pass_dir && options.samples.size() > 1)
+    return input_error("--pass-dir goes with one sample", {}, "one SAMPLE");
+  if (with_pass_dir && !is_directory(options.pass_dir))
+    return input_error(fmt::format("'{}' is not a folder", options.pass_dir), {},
+                       "a folder of passes for --pass-dir");
+  GRAFT_ASSIGN_OR_RETURN(auto paths, referee::find_samples(options.samples, with_pass_dir));
+  bench::SampleOptions sample_options;
+  sample_options.pass_dir = options.pass_dir;
+  std::vector<PreparedSample> prepared;
+  for (const std::string& path : paths) {
+    GRAFT_ASSIGN_OR_RETURN(PreparedSample sample,
+                           referee::prepare_sample(path, sample_options, options.evaluation.device));
+    prepared.push_back(std::move(sample));
+  }
+  return prepared;
+}
+
+// A folder name of its own for each sample.
+std::string folder_name(const std::string& sample, std::set<std::string>& taken) {
+  std::string name = sample.empty() || sample == "." || sample == ".." ? "sample" : sample;
+  for (char& c : name)
+    if (c == '/' || static_cast<unsigned char>(c) < 0x20) c = '_';
+  std::string unique = name;
+  for (int i = 2; !taken.insert(unique).second; ++i) unique = fmt::format("{}-{}", name, i);
+  return unique;
+}
+
+Result<int> run(const Context& context, const Options& options) {
+  GRAFT_ASSIGN_OR_RETURN(std::vector<PreparedSample> prepared, prepare(options));
+  referee::InterruptScope interrupts;
+  referee::RunInfo info;
+  info.warmup = options.evaluation.warmup;
+  info.trials = options.evaluation.trials;
+  info.timeout_seconds = options.evaluation.timeout_seconds;
+  info.correct_at = options.evaluation.correct_at;
+  info.started = utc_now("%Y-%m-%dT%H:%M:%SZ");
+  GRAFT_ASSIGN_OR_RETURN(auto evaluator, referee::Evaluator::start(options.evaluation));
+  GRAFT_RETURN_IF_ERROR(evaluator->ready(info));
+  GRAFT_ASSIGN_OR_RETURN(info.folder, make_run_folder(options.out));
+  std::string cpus;
+  for (int cpu : info.cpus) cpus += fmt::format("{}{}", cpus.empty() ? "" : ",", cpu);
+  log_info(fmt::format("torch {} on {} ({}), {} thread{} on CPUs {} for both arms", info.torch_version,
+                       info.device, info.hardware, info.threads, info.threads == 1 ? "" : "s", cpus));
+
+  size_t total = 0, done = 0;
+  for (const PreparedSample& sample : prepared) total += sample.graphs.size();
+  std::vector<SampleResult> results;
+  std::set<std::string> taken;
+  bool stopped = false;
+  for (size_t i = 0; i < prepared.size() && !stopped; ++i) {
+    const PreparedSample& sample = prepared[i];
+    SampleResult result;
+    result.name = sample.sample.name;
+    result.path = sample.sample.path;
+    result.pass_dir = sample.sample.pass_dir;
+    result.folder = join_path(info.folder, folder_name(result.name, taken));
+    for (const referee::PreparedGraph& graph : sample.graphs) {
+      log_progress(fmt::format("[{}/{}] {} {}", ++done, total, result.name, graph.folder.entry));
+      Result<referee::GraphResult> evaluated = evaluator->evaluate(graph);
+      if (!evaluated.ok()) {
+        if (evaluated.error().kind != ErrorKind::kInterrupted) return std::move(evaluated).error();
+        stopped = true;
+        break;
+      }
+      result.graphs.push_back(std::move(*evaluated));
+    }
+    // A sample stopped halfway is not a result.
+    if (stopped) break;
+    GRAFT_RETURN_IF_ERROR(result.settle());
+    GRAFT_RETURN_IF_ERROR(write_sample_files(result, info, static_cast<int>(i) + 1));
+    results.push_back(std::move(result));
+  }
+  end_progress();
+
+  Json document = to_json(info, results, stopped);
+  GRAFT_RETURN_IF_ERROR(write_file_atomic(join_path(info.folder, "result.json"), document.dump(2) + "\n"));
+  if (context.json) {
+    print_json(document);
+  } else {
+    fmt::print("{}\n{}{}\n", referee::table(results), stopped ? "interrupted: " : "",
+               referee::conclusion(results, info.folder));
+  }
+  if (stopped) return exit_code(ErrorKind::kInterrupted);
+  for (const SampleResult& result : results)
+    if (!result.matched || !is_right(result.verdict)) return 1;
+  return 0;
+}
+
+}  // namespace
+
+Command bench_run_command() {
+  auto options = std::make_shared<Options>();
+  Command command;
+  command.name = "bench run";
+  command.summary = "evaluates passes: match, correctness at every tolerance, speed-up, score";
+  command.details =
+      "A SAMPLE is a sample folder (graph_list.txt, graphs, pass_dir/), a graph folder with --pass-dir, or a "
+      "folder of samples.\n"
+      "Exit code 0 when every sample matched and is right, 1 when one is not, 2 when a file is wrong and "
+      "nothing was started.";
+  command.options = {
+      {.name = "SAMPLE", .help = "what to evaluate", .list = &options->samples, .required = true},
+      {.name = "--device",
+       .help = "where the graphs run",
+       .text = &options->evaluation.device,
+       .choices = {"cpu", "cuda"}},
+      {.name = "--warmup",
+       .help = "calls before the trials",
+       .number = &options->evaluation.warmup,
+       .minimum = 0},
+      {.name = "--trials",
+       .help = "timed calls of each arm",
+       .number = &options->evaluation.trials,
+       .minimum = 1},
+      {.name = "--timeout",
+       .help = "seconds a graph may take",
+       .real = &options->evaluation.timeout_seconds,
+       .minimum = 0.01},
+      {.name = "--threads",
+       .help = "torch threads of both arms; 0: torch's choice",
+       .number = &options->evaluation.threads,
+       .minimum = 0},
+      {.name = "--correct-at",
+       .help = "tolerance level (-10 to 5) at which outputs must agree",
+       .number = &options->evaluation.correct_at,
+       .minimum = -10},
+      {.name = "--pass-dir",
+       .help = "passes of this folder instead of the sample's pass_dir",
+       .text = &options->pass_dir},
+      {.name = "--out",
+       .help = "folder for results, new or empty (default: graft_results/TIME-PID)",
+       .text = &options->out},
+  };
+  command.run = [options](const Context& context) -> Result<int> {
+    if (options->evaluation.correct_at > 5)
+      return input_error("--correct-at is above 5", {}, "a level from -10 to 5");
+    return run(context, *options);
+  };
+  return command;
+}
+
+}  // namespace graft::cli

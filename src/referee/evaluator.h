@@ -1,0 +1,60 @@
+// Evaluates rewritten graphs against the originals: one trusted reference worker for everything, one
+// candidate worker a graph.
+//
+// The host owns what decides: the inputs, the clock, the expected outputs and the comparison. See
+// docs/evaluation.md.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/python_environment.h"
+#include "base/result.h"
+#include "referee/prepare.h"
+#include "referee/result.h"
+#include "referee/worker.h"
+
+namespace graft::referee {
+
+struct EvaluationOptions {
+  std::string device = "cpu";  // "cpu" or "cuda"
+  int warmup = 25;
+  int trials = 100;
+  double timeout_seconds = 300;  // a graph's, from the moment its workers are ready
+  int threads = 0;               // torch's intra-op threads in both workers; 0: torch's own choice
+  // The tolerance level at which a graph must be correct to count as right. -3 lies between torch's own
+  // default tolerances
+  // (-5), which reordered float32 sums miss, and 0 (atol = rtol = 1), which accepts nearly anything.
+  int correct_at = -3;
+};
+
+class Evaluator {
+ public:
+  // Finds Python and starts the reference worker in the background. kMissing where there is no Python.
+  static Result<std::unique_ptr<Evaluator>> start(const EvaluationOptions& options);
+  ~Evaluator();
+
+  // Waits for the reference worker. kMissing where torch or the device is not there. Fills what `info` says
+  // of the machine.
+  Status ready(RunInfo& info);
+
+  // Never fails because of the sample or the pass: that is a verdict. Errors: kInterrupted, or kMissing and
+  // kFault where no further graph can be evaluated either.
+  Result<GraphResult> evaluate(const PreparedGraph& graph);
+
+ private:
+  friend class Evaluation;
+  explicit Evaluator(const EvaluationOptions& options) : options_(options) {}
+  Result<std::unique_ptr<Worker>> start_worker(WorkerOptions::Role role);
+  Status restart_reference();
+
+  EvaluationOptions options_;
+  PythonEnvironment python_;
+  std::unique_ptr<TemporaryDirectory> scratch_;  // where workers stand
+  std::unique_ptr<Worker> reference_;
+  int candidates_ = 0;
+};
+
+}  // namespace graft::referee
