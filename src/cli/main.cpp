@@ -5,6 +5,9 @@ int main(int argc, char** argv) {
   return run_program(argc, argv,
                      {
                          bench_run_command(),
+                         bench_inputs_command(),
+                         bench_score_command(),
+                         bench_unpack_command(),
                          graph_match_command(),
                          graph_rewrite_command(),
                          graph_show_command(),
