@@ -17,11 +17,28 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 
 
+def cached(folder: pathlib.Path) -> dict[str, str]:
+    """The variables in CMake's cache of a build folder; empty when it was never configured."""
+    try:
+        text = (folder / "CMakeCache.txt").read_text()
+    except FileNotFoundError:
+        return {}
+    entries = (line.split("=", 1) for line in text.splitlines() if "=" in line and line[0] not in "#/")
+    return {name.split(":")[0]: value for name, value in entries}
+
+
 def configure_and_build(preset: str, folder: pathlib.Path, targets: list[str], definitions: list[str] = ()) -> None:
     """Runs cmake quietly: its output is shown only when it fails."""
     steps = []
-    if not (folder / "build.ninja").exists() or definitions:
-        steps.append(["cmake", "--preset", preset, *definitions])
+    known = cached(folder)
+    moved = known.get("CMAKE_HOME_DIRECTORY", str(ROOT)) != str(ROOT)  # the clone lies elsewhere now
+    wanted = dict(definition.removeprefix("-D").split("=", 1) for definition in definitions)
+    # Tests are off in a folder that `pip install .` made.
+    if preset == "release":
+        wanted["GRAFT_TESTS"] = "ON"
+    current = all(known.get(name) == value for name, value in wanted.items())
+    if moved or not current or not (folder / "build.ninja").exists():
+        steps.append(["cmake", "--preset", preset, *(["--fresh"] if moved else []), *definitions])
     steps.append(["cmake", "--build", str(folder), *(["--target", *targets] if targets else [])])
     for step in steps:
         process = subprocess.Popen(step, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
