@@ -13,8 +13,9 @@ One line a fact, fields separated by tabs:
 
 An overload is "<flags>#<parameters>-><results>", overloads are separated by ";", parameters by ",": "name:type=default@alias"
 with "*" before the first keyword-only one. alias is the set of the schema ("a", "a!" where it is written to). flags: "r" draws
-random numbers; Python functions: "v" is reached through a wrapper of *args and **kwargs. Spaces stand for commas inside a
-default. dispatch is the form in which the function hands its arguments to __torch_function__: "positional|keywords".
+random numbers; "m" may return (a view of) its first argument though the schema does not say so; "v", of Python functions, is
+reached through a wrapper of *args and **kwargs. Spaces stand for commas inside a default. dispatch is the form in which the
+function hands its arguments to __torch_function__: "positional|keywords".
 """
 
 import argparse
@@ -99,6 +100,9 @@ class Overload:
         self.op = getattr(self.packet, overload_name)
         self.schema = self.op._schema
         self.random = torch.Tag.nondeterministic_seeded in self.op.tags
+        # Batch norm bears the tag for its running statistics, which it may write; its result is always new.
+        statistics = any(argument.name == "running_mean" for argument in self.schema.arguments)
+        self.may_alias = torch.Tag.maybe_aliasing_or_mutating in self.op.tags and not statistics
 
     def text(self, method):
         whole = str(self.schema)
@@ -132,7 +136,7 @@ class Overload:
         for part in split_top(returns):
             found = re.match(r"(.*\)\S*|\S+)(?:\s+\w+)?$", part)
             results.append(read_type(found.group(1))[1])
-        return ("r" if self.random else "") + "#" + ",".join(parts) + "->" + ",".join(results)
+        return ("r" if self.random else "") + ("m" if self.may_alias else "") + "#" + ",".join(parts) + "->" + ",".join(results)
 
 
 def overloads_of(op_name):
@@ -206,13 +210,14 @@ def resolve(dotted):
     return value
 
 
-def random_words():
+def operators_that(fact):
     words = set()
     for name in dir(torch.ops.aten):
         packet = getattr(torch.ops.aten, name)
         if not hasattr(packet, "overloads"):
             continue
-        if any(torch.Tag.nondeterministic_seeded in getattr(packet, o).tags for o in packet.overloads()):
+        overloads = [Overload(name, o) for o in packet.overloads()]
+        if any(getattr(overload, fact) for overload in overloads):
             words.add(name)
     return words
 
@@ -257,7 +262,9 @@ def dispatch_form(function):
 
 
 def python_lines():
-    lines, words = [], random_words()
+    lines = []
+    random = operators_that("random")
+    aliasing = operators_that("may_alias")
     for name, function, wrapped in python_functions():
         try:
             signature = inspect.signature(function)
@@ -284,8 +291,11 @@ def python_lines():
             source = inspect.getsource(function)
         except OSError:
             source = ""
-        draws = any(re.search(rf"[\w.]\.{word}\(", source) for word in words)
-        flags = ("r" if draws else "") + ("v" if wrapped else "")
+        first = next(iter(signature.parameters), "input")
+        draws = any(re.search(rf"\w\.{word}\(", source) for word in random)
+        aliases = any(re.search(rf"\w\.{word}\(", source) for word in aliasing)
+        aliases = aliases or re.search(rf"return {first}$", source, re.M) is not None
+        flags = ("r" if draws else "") + ("m" if aliases else "") + ("v" if wrapped else "")
         lines.append(f"P\t{name}\t{flags}\t" + ",".join(parts) + "\t" + dispatch_form(function))
     return lines
 

@@ -21,7 +21,7 @@ Result<RewrittenModel> apply_passes(const Graph& graph, const std::vector<PassFi
     applied.matches = report.replaced;
     if (report.replaced == 0) {
       applied.why_not =
-          report.refused.empty() ? "the pattern occurs nowhere in the graph" : report.refused.front();
+          report.refusals.empty() ? "the pattern occurs nowhere in the graph" : report.refusals.front().reason;
     }
     model.matches += report.replaced;
     model.passes.push_back(std::move(applied));

@@ -1,8 +1,13 @@
 #include "graph/matcher.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
+
+#include "graph/effects.h"
+#include "graph/legality.h"
 
 namespace graft::graph {
 
@@ -40,6 +45,11 @@ Result<Matcher> Matcher::create(const Graph& pattern, MatchOptions options) {
   for (const NodeId id : matcher.returning_) {
     if (pattern.user_count(id) == 1) matcher.anchors_.push_back(id);
   }
+  if (options.mode == MatchMode::kNormalized) {
+    matcher.calls_.resize(pattern.pool_size());
+    for (NodeId id = pattern.first(); id != kNoNode; id = pattern.next(id))
+      matcher.calls_[id] = bind_call(pattern, id);
+  }
   return matcher;
 }
 
@@ -51,7 +61,7 @@ class MatchRun {
         pattern_(*matcher.pattern_),
         graph_(graph),
         plain_(matcher.options_.mode == MatchMode::kPlain),
-        bindings_(pattern_.pool_size(), Value::unknown()),
+        bindings_(pattern_.pool_size()),
         image_(graph.pool_size(), 0),
         used_(graph.pool_size(), 0) {
     for (size_t symbol = 0; symbol < pattern_.symbols().size(); ++symbol) {
@@ -142,7 +152,7 @@ class MatchRun {
   Candidates* reachable(size_t index) {
     const Route& route = routes_[index];
     if (route.from == kNoNode) return &candidates_[index];
-    const Value start = bindings_[route.from];
+    const Value start = bindings_[route.from].value;
     if (!start.is_node()) return &candidates_[index];
     const uint64_t key = (uint64_t{start.node()} << 32) | index;
     const auto [entry, inserted] = reachable_.try_emplace(key);
@@ -182,51 +192,64 @@ class MatchRun {
     return false;
   }
 
-  void bind(NodeId p, Value value) {
-    bindings_[p] = value;
+  // One argument of a call in the graph: a value, a default of the signature, or arguments written out one by
+  // one.
+  struct Operand {
+    const Graph* owner = nullptr;  // nullptr: the graph
+    Value value;
+    std::span<const Value> packed;
+    bool is_packed = false;
+    uint32_t repeat = 0;  // the parameter is a list of this length that may be given as one number
+  };
+
+  void bind(NodeId p, Binding binding) {
+    if (binding.value.is_node()) ++image_[binding.value.node()];
+    bindings_[p] = std::move(binding);
     trail_.push_back(p);
-    if (value.is_node()) ++image_[value.node()];
   }
 
   void undo(size_t mark) {
     while (trail_.size() > mark) {
-      const NodeId p = trail_.back();
+      Binding& binding = bindings_[trail_.back()];
       trail_.pop_back();
-      if (bindings_[p].is_node()) --image_[bindings_[p].node()];
-      bindings_[p] = Value::unknown();
+      if (binding.value.is_node()) --image_[binding.value.node()];
+      binding = Binding();
     }
   }
 
-  bool bound(NodeId p) const { return bindings_[p].kind != ValueKind::kUnknown; }
+  bool bound(NodeId p) const { return bindings_[p].bound(); }
 
   bool match_nodes(NodeId p, NodeId g) {
-    if (bound(p)) return bindings_[p].is_node() && bindings_[p].node() == g;
+    if (bound(p)) return bindings_[p].value.is_node() && bindings_[p].value.node() == g;
     const bool parameter = pattern_.node(p).op == Op::kPlaceholder;
     if (image_[g] != 0 && (plain_ || !parameter)) return false;
     if (!parameter && used_[g]) return false;
     if (!same_operation(p, g)) return false;
-    bind(p, Value::of_node(g));
+    Binding binding;
+    binding.value = Value::of_node(g);
+    bind(p, std::move(binding));
     return parameter || match_arguments(p, g);
   }
 
   bool match_arguments(NodeId p, NodeId g) {
+    if (!plain_ && matcher_.calls_[p]) {
+      const auto [entry, inserted] = calls_.try_emplace(g);
+      if (inserted) entry->second = bind_call(graph_, g);
+      if (entry->second) return match_calls(*matcher_.calls_[p], *entry->second, p, g);
+    }
     const Node& a = pattern_.node(p);
     const Node& b = graph_.node(g);
     if (a.args.size() != b.args.size() || a.kwargs.size() != b.kwargs.size()) return false;
-    if (plain_) {
-      for (size_t i = 0; i < a.kwargs.size(); ++i) {
-        if (translated_[a.kwargs[i].name] != b.kwargs[i].name) return false;
-      }
-    }
     for (size_t i = 0; i < a.args.size(); ++i) {
       if (!match_values(a.args[i], b.args[i])) return false;
     }
     for (size_t i = 0; i < a.kwargs.size(); ++i) {
+      const Symbol name = translated_[a.kwargs[i].name];
       const Keyword* other = &b.kwargs[i];
-      if (!plain_) {
-        const auto found = std::find_if(b.kwargs.begin(), b.kwargs.end(), [&](const Keyword& keyword) {
-          return keyword.name == translated_[a.kwargs[i].name];
-        });
+      if (other->name != name) {
+        if (plain_) return false;
+        const auto found = std::find_if(b.kwargs.begin(), b.kwargs.end(),
+                                        [&](const Keyword& keyword) { return keyword.name == name; });
         if (found == b.kwargs.end()) return false;
         other = &*found;
       }
@@ -235,17 +258,189 @@ class MatchRun {
     return true;
   }
 
+  // Two calls with their arguments under the names of the signatures they fit.
+  bool match_calls(const BoundCall& a, const BoundCall& b, NodeId p, NodeId g) {
+    const std::vector<Parameter>& parameters = a.signature->parameters;
+    if (a.signature != b.signature) {
+      // Overloads that only differ in the types they take: every parameter of the one must be known to the
+      // other.
+      for (size_t i = 0; i < b.arguments.size(); ++i) {
+        const bool given = b.arguments[i].source != BoundCall::Source::kDefault;
+        if (given && a.find(b.signature->parameters[i].name) == nullptr) return false;
+      }
+    }
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      size_t j = i;
+      if (a.signature != b.signature) {
+        const BoundCall::Argument* found = b.find(parameters[i].name);
+        if (found == nullptr) {
+          if (a.arguments[i].source != BoundCall::Source::kDefault) return false;
+          continue;
+        }
+        j = static_cast<size_t>(found - b.arguments.data());
+      }
+      if (parameters[i].variadic) continue;
+      if (!match_argument(a, i, b, j, p, g)) return false;
+    }
+    return true;
+  }
+
+  bool match_argument(const BoundCall& a, size_t i, const BoundCall& b, size_t j, NodeId p, NodeId g) {
+    const BoundCall::Argument& left = a.arguments[i];
+    const BoundCall::Argument& right = b.arguments[j];
+    const Parameter& parameter = a.signature->parameters[i];
+    if (left.source == BoundCall::Source::kDefault && right.source == BoundCall::Source::kDefault) {
+      return a.signature == b.signature ||
+             equal_literals(default_values(), parameter.default_value, default_values(),
+                            b.signature->parameters[j].default_value);
+    }
+    Operand operand;
+    operand.repeat = list_length(parameter.type);
+    switch (right.source) {
+      case BoundCall::Source::kDefault:
+        operand.owner = &default_values();
+        operand.value = b.signature->parameters[j].default_value;
+        break;
+      case BoundCall::Source::kValue:
+        operand.value = right.value;
+        break;
+      case BoundCall::Source::kPacked:
+        operand.is_packed = true;
+        operand.packed = std::span(graph_.node(g).args).subspan(right.first, right.count);
+        break;
+    }
+    switch (left.source) {
+      case BoundCall::Source::kDefault:
+        return match_default(parameter.default_value, operand);
+      case BoundCall::Source::kValue:
+        return match_operand(left.value, operand);
+      case BoundCall::Source::kPacked:
+        return match_list(std::span(pattern_.node(p).args).subspan(left.first, left.count), operand);
+    }
+    return false;
+  }
+
+  // 2 for "int[2]", 0 for types that are no list of fixed length.
+  static uint32_t list_length(std::string_view type) {
+    if (type.ends_with('?')) type.remove_suffix(1);
+    if (type.size() < 3 || type.back() != ']' || type[type.size() - 3] != '[') return 0;
+    const char digit = type[type.size() - 2];
+    return digit >= '1' && digit <= '9' ? static_cast<uint32_t>(digit - '0') : 0;
+  }
+
+  static bool is_number(Value value) {
+    return value.kind == ValueKind::kInt || value.kind == ValueKind::kFloat;
+  }
+
+  // The pattern left the argument out.
+  bool match_default(Value expected, const Operand& operand) {
+    if (operand.is_packed) return false;
+    const Graph& owner = operand.owner != nullptr ? *operand.owner : graph_;
+    if (expected.is_sequence() && operand.value.is_sequence()) {
+      const auto a = default_values().children(expected);
+      const auto b = owner.children(operand.value);
+      return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                        [&](Value x, Value y) { return equal_literals(default_values(), x, owner, y); });
+    }
+    if (operand.repeat > 0 && expected.is_sequence() && is_number(operand.value)) {
+      const auto a = default_values().children(expected);
+      return std::all_of(a.begin(), a.end(),
+                         [&](Value x) { return equal_literals(default_values(), x, owner, operand.value); });
+    }
+    return equal_literals(default_values(), expected, owner, operand.value);
+  }
+
+  bool match_operand(Value p, const Operand& operand) {
+    if (operand.is_packed) {
+      if (p.is_sequence()) return match_list(pattern_.children(p), operand);
+      if (!p.is_node() || pattern_.node(p.node()).op != Op::kPlaceholder) return false;
+      return bind_or_compare(p.node(), operand);
+    }
+    if (operand.owner == nullptr) {
+      if (operand.repeat > 0 && p.is_sequence() && !operand.value.is_sequence()) {
+        return match_list(pattern_.children(p), operand);
+      }
+      if (operand.repeat > 0 && is_number(p) && operand.value.is_sequence()) {
+        const auto children = graph_.children(operand.value);
+        return children.size() == operand.repeat &&
+               std::all_of(children.begin(), children.end(),
+                           [&](Value child) { return match_values(p, child); });
+      }
+      return match_values(p, operand.value);
+    }
+    // A default of the graph's call against what the pattern wrote.
+    if (p.is_node()) {
+      if (pattern_.node(p.node()).op != Op::kPlaceholder || operand.value.kind == ValueKind::kUnknown)
+        return false;
+      return bind_or_compare(p.node(), operand);
+    }
+    if (p.is_sequence() && operand.value.is_sequence()) {
+      const auto a = pattern_.children(p);
+      const auto b = operand.owner->children(operand.value);
+      return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                        [&](Value x, Value y) { return equal_literals(pattern_, x, *operand.owner, y); });
+    }
+    if (operand.repeat > 0 && is_number(p) && operand.value.is_sequence()) {
+      const auto b = operand.owner->children(operand.value);
+      return std::all_of(b.begin(), b.end(),
+                         [&](Value y) { return equal_literals(pattern_, p, *operand.owner, y); });
+    }
+    return equal_literals(pattern_, p, *operand.owner, operand.value);
+  }
+
+  // The pattern's list against an argument that may be a list, arguments written out, or one number for all.
+  bool match_list(std::span<const Value> list, const Operand& operand) {
+    if (operand.owner != nullptr) return false;
+    if (operand.is_packed || operand.value.is_sequence()) {
+      const std::span<const Value> other =
+          operand.is_packed ? operand.packed : graph_.children(operand.value);
+      if (list.size() != other.size()) return false;
+      for (size_t i = 0; i < list.size(); ++i) {
+        if (!match_values(list[i], other[i])) return false;
+      }
+      return true;
+    }
+    if (operand.repeat == 0 || list.size() != operand.repeat || !is_number(operand.value)) return false;
+    return std::all_of(list.begin(), list.end(),
+                       [&](Value value) { return match_values(value, operand.value); });
+  }
+
+  bool bind_or_compare(NodeId p, const Operand& operand) {
+    if (!bound(p)) {
+      Binding binding;
+      binding.owner = operand.owner;
+      binding.value = operand.is_packed ? Value::unknown() : operand.value;
+      binding.is_packed = operand.is_packed;
+      binding.packed.assign(operand.packed.begin(), operand.packed.end());
+      bind(p, std::move(binding));
+      return true;
+    }
+    const Binding& binding = bindings_[p];
+    auto same = [](NodeId x, NodeId y) { return x == y; };
+    const Graph& left_owner = binding.owner != nullptr ? *binding.owner : graph_;
+    const Graph& right_owner = operand.owner != nullptr ? *operand.owner : graph_;
+    if (!binding.is_packed && !operand.is_packed) {
+      return equal_values(left_owner, binding.value, right_owner, operand.value, same);
+    }
+    const std::span<const Value> left =
+        binding.is_packed ? std::span<const Value>(binding.packed) : left_owner.children(binding.value);
+    const std::span<const Value> right =
+        operand.is_packed ? operand.packed : right_owner.children(operand.value);
+    const bool lists = (binding.is_packed || binding.value.is_sequence()) &&
+                       (operand.is_packed || operand.value.is_sequence());
+    return lists && std::equal(left.begin(), left.end(), right.begin(), right.end(), [&](Value x, Value y) {
+             return equal_values(left_owner, x, right_owner, y, same);
+           });
+  }
+
   bool match_values(Value p, Value g) {
     if (p.is_node() && g.is_node()) return match_nodes(p.node(), g.node());
     if (p.is_sequence() && g.is_sequence()) return match_children(p, g);
     if (p.is_node()) {
       if (pattern_.node(p.node()).op != Op::kPlaceholder || g.kind == ValueKind::kUnknown) return false;
-      if (bound(p.node())) {
-        auto same = [](NodeId x, NodeId y) { return x == y; };
-        return equal_values(graph_, bindings_[p.node()], graph_, g, same);
-      }
-      bind(p.node(), g);
-      return true;
+      Operand operand;
+      operand.value = g;
+      return bind_or_compare(p.node(), operand);
     }
     if (g.is_node()) return false;
     if (!plain_ && p.kind == g.kind && p.is_composite()) return match_children(p, g);
@@ -269,55 +464,19 @@ class MatchRun {
     for (NodeId p = pattern_.first(); p != kNoNode; p = pattern_.next(p)) {
       if (pattern_.node(p).op == Op::kOutput) continue;
       if (!bound(p)) return false;
-      if (pattern_.node(p).op != Op::kPlaceholder) match.nodes.push_back(bindings_[p].node());
+      if (pattern_.node(p).op != Op::kPlaceholder) match.nodes.push_back(bindings_[p].value.node());
     }
     std::sort(match.nodes.begin(), match.nodes.end(),
               [&](NodeId a, NodeId b) { return graph_.before(a, b); });
-    if (!is_contained(match) || !is_acyclic(match)) return false;
+    if (!plain_ && !effects_) effects_.emplace(graph_);
+    if (std::optional<Refusal> refusal =
+            check_match(matcher_, graph_, plain_ ? nullptr : &*effects_, match)) {
+      if (result_.refusals.size() < MatchResult::kMaxRefusals)
+        result_.refusals.push_back(*std::move(refusal));
+      return false;
+    }
     for (const NodeId id : match.nodes) used_[id] = 1;
     result_.matches.push_back(std::move(match));
-    return true;
-  }
-
-  bool in_match(const Match& match, NodeId id) const {
-    return std::binary_search(match.nodes.begin(), match.nodes.end(), id,
-                              [&](NodeId a, NodeId b) { return graph_.before(a, b); });
-  }
-
-  bool is_contained(const Match& match) const {
-    for (NodeId p = pattern_.first(); p != kNoNode; p = pattern_.next(p)) {
-      const Op op = pattern_.node(p).op;
-      if (op == Op::kPlaceholder || op == Op::kOutput) continue;
-      if (std::find(matcher_.returning_.begin(), matcher_.returning_.end(), p) != matcher_.returning_.end())
-        continue;
-      bool inside = true;
-      graph_.for_each_user(bindings_[p].node(),
-                           [&](NodeId user) { inside = inside && in_match(match, user); });
-      if (!inside) return false;
-    }
-    return true;
-  }
-
-  // No value leaves the match and comes back into it. Only nodes before the last matched one can lead back.
-  bool is_acyclic(const Match& match) const {
-    if (match.nodes.size() < 2) return true;
-    const uint64_t end = graph_.rank(match.nodes.back());
-    std::vector<NodeId> queue;
-    std::unordered_map<NodeId, char> seen;
-    auto visit = [&](NodeId user) {
-      if (graph_.rank(user) <= end && seen.emplace(user, 1).second) queue.push_back(user);
-    };
-    for (const NodeId id : match.nodes) {
-      graph_.for_each_user(id, [&](NodeId user) {
-        if (!in_match(match, user)) visit(user);
-      });
-    }
-    while (!queue.empty()) {
-      const NodeId id = queue.back();
-      queue.pop_back();
-      if (in_match(match, id)) return false;
-      graph_.for_each_user(id, visit);
-    }
     return true;
   }
 
@@ -327,7 +486,9 @@ class MatchRun {
   const bool plain_;
   std::vector<Symbol>
       translated_;  // symbols of the pattern -> symbols of the graph, kNoSymbol where it has none
-  std::vector<Value> bindings_;
+  std::vector<Binding> bindings_;
+  std::unordered_map<NodeId, std::optional<BoundCall>> calls_;
+  std::optional<EffectMap> effects_;
   std::vector<uint32_t> image_;  // by NodeId of the graph: how many pattern nodes are bound to it
   std::vector<char> used_;       // by NodeId of the graph: taken by a kept match
   std::vector<NodeId> trail_;

@@ -13,21 +13,42 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/signatures.h"
 
 namespace graft::graph {
 
 enum class MatchMode : uint8_t { kPlain, kNormalized };
 
+// What a pattern node stands for in the graph.
+struct Binding {
+  // A node or literal of the graph; kUnknown where unbound.
+  Value value = Value::unknown();
+  // The graph `value` lies in where it is not the matched one: a default value of an operator's signature.
+  const Graph* owner = nullptr;
+  // Instead of `value`: arguments that a call writes out one by one, as in x.view(2, 3), bound as one list.
+  std::vector<Value> packed;
+  bool is_packed = false;
+
+  bool bound() const { return is_packed || value.kind != ValueKind::kUnknown; }
+};
+
 struct Match {
-  // By NodeId of the pattern: the graph's node or literal it stands for. Entries of the pattern's output are
-  // unset (kUnknown).
-  std::vector<Value> bindings;
+  std::vector<Binding> bindings;  // by NodeId of the pattern; the output's is unbound
   // The graph's nodes matched by pattern nodes other than parameters, each once, in graph order.
   std::vector<NodeId> nodes;
+};
+
+// Why a place that fits the pattern must not be replaced.
+struct Refusal {
+  std::string reason;             // one sentence
+  std::string hint;               // what to change; may be empty
+  NodeId node = kNoNode;          // the graph's node at fault
+  NodeId pattern_node = kNoNode;  // the pattern's node it concerns, where there is one
 };
 
 struct MatchOptions {
@@ -37,6 +58,8 @@ struct MatchOptions {
 struct MatchResult {
   std::vector<Match>
       matches;  // not overlapping, in the order found: by the place of the first returned value's node
+  std::vector<Refusal> refusals;  // places that fit but are not legal, at most kMaxRefusals
+  static constexpr size_t kMaxRefusals = 32;
 };
 
 // A pattern made ready once and matched against many graphs.
@@ -48,13 +71,19 @@ class Matcher {
 
   MatchResult match(const Graph& graph) const;
 
+  const Graph& pattern() const { return *pattern_; }
+  const std::vector<NodeId>& returning() const { return returning_; }
+  const std::vector<NodeId>& anchors() const { return anchors_; }
+  const MatchOptions& options() const { return options_; }
+
  private:
   Matcher(const Graph& pattern, MatchOptions options) : pattern_(&pattern), options_(options) {}
 
   const Graph* pattern_;  // must outlive the matcher
   MatchOptions options_;
-  std::vector<NodeId> returning_;  // distinct returned nodes in order
-  std::vector<NodeId> anchors_;    // returned nodes that nothing else of the pattern uses
+  std::vector<NodeId> returning_;                // distinct returned nodes in order
+  std::vector<NodeId> anchors_;                  // returned nodes that nothing else of the pattern uses
+  std::vector<std::optional<BoundCall>> calls_;  // by NodeId of the pattern, for kNormalized
   friend class MatchRun;
 };
 

@@ -29,10 +29,11 @@ bool is_identifier(std::string_view text) {
 class Writer {
  public:
   explicit Writer(const Graph& graph) : graph_(graph) {
-    for (const NodeId id : graph.placeholders()) parameters_.insert(graph.target(id));
+    for (const NodeId id : graph.placeholders()) locals_.insert(graph.target(id));
+    for (NodeId id = graph.first(); id != kNoNode; id = graph.next(id)) locals_.insert(graph.node_name(id));
   }
 
-  // A dotted name, with its root renamed where a parameter hides it.
+  // A dotted name, with its root renamed where a local name hides it.
   std::string global(std::string_view dotted) {
     constexpr std::string_view kBuiltins = "builtins.";
     constexpr std::string_view kOperator = "_operator.";
@@ -45,7 +46,7 @@ class Writer {
       // own tree.
       if (root != "torch") modules_.insert(name.substr(0, name.rfind('.')));
     }
-    if (!parameters_.contains(root)) return name;
+    if (!locals_.contains(root)) return name;
     saved_.insert(root);
     return "_graft_" + root + name.substr(root.size());
   }
@@ -292,7 +293,7 @@ class Writer {
   }
 
   const Graph& graph_;
-  std::unordered_set<std::string_view> parameters_;
+  std::unordered_set<std::string_view> locals_;
   std::unordered_set<std::string> modules_;
   std::unordered_set<std::string> saved_;
 };

@@ -1,8 +1,11 @@
 #include "graph/rewriter.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <utility>
+
+#include "graph/legality.h"
 
 namespace graft::graph {
 namespace {
@@ -16,8 +19,16 @@ class Rewriter {
     GRAFT_ASSIGN_OR_RETURN(const Matcher matcher, Matcher::create(pass_.pattern, {options.mode}));
     MatchResult found = matcher.match(graph_);
     report_.found = found.matches.size();
-    for (const Match& match : found.matches) {
-      GRAFT_RETURN_IF_ERROR(replace(match));
+    report_.refusals = std::move(found.refusals);
+    for (Match& match : found.matches) {
+      // An earlier replacement may have moved nodes of this match, or closed a cycle through it.
+      std::sort(match.nodes.begin(), match.nodes.end(),
+                [&](NodeId a, NodeId b) { return graph_.before(a, b); });
+      if (std::optional<Refusal> refusal = check_match(matcher, graph_, nullptr, match)) {
+        report_.refusals.push_back(*std::move(refusal));
+        continue;
+      }
+      replace(match);
       ++report_.replaced;
     }
     GRAFT_RETURN_IF_ERROR(graph_.verify());
@@ -49,6 +60,14 @@ class Rewriter {
     return changed ? graph_.composite(value.kind, children) : value;
   }
 
+  Value current(const Binding& binding) {
+    if (binding.owner != nullptr) return graph_.copy_value(*binding.owner, binding.value, {});
+    if (!binding.is_packed) return current(binding.value);
+    std::vector<Value> items;
+    for (const Value& value : binding.packed) items.push_back(current(value));
+    return graph_.composite(ValueKind::kTuple, items);
+  }
+
   NodeId make(Op op, std::string_view target, std::string_view name, std::vector<Value> args,
               std::vector<Keyword> kwargs, NodeId position) {
     const NodeId id = graph_.add(op, target, name, std::move(args), std::move(kwargs), lines_, position);
@@ -56,7 +75,7 @@ class Rewriter {
     return id;
   }
 
-  Status replace(const Match& match) {
+  void replace(const Match& match) {
     const Graph& arguments = pass_.replacement_args;
     const NodeId position = graph_.next(match.nodes.back());
     lines_ = graph_.node(match.nodes.front()).lines;
@@ -94,7 +113,7 @@ class Rewriter {
     for (size_t i = 0; i < pass_.outputs.size(); ++i) {
       const NodeId p = pass_.outputs[i].node();
       if (pass_.pattern.node(p).op == Op::kPlaceholder) continue;  // handed through: its uses stay
-      const NodeId old = match.bindings[p].node();
+      const NodeId old = match.bindings[p].value.node();
       const bool repeated =
           std::any_of(pairs.begin(), pairs.end(), [&](const auto& pair) { return pair.first == old; });
       if (repeated) continue;
@@ -113,7 +132,6 @@ class Rewriter {
       if (graph_.user_count(match.nodes[i]) == 0) graph_.remove(match.nodes[i]);
     }
     settle_order(pairs, position);
-    return {};
   }
 
   // A user of a returned value may stand before the new nodes, when the pattern returns several values. Such

@@ -17,10 +17,10 @@ struct RewriteOptions {
 };
 
 struct RewriteReport {
-  size_t found = 0;                  // matches in the graph as it was
-  size_t replaced = 0;               // of those, how many were replaced
-  std::vector<NodeId> made;          // the new nodes, in graph order
-  std::vector<std::string> refused;  // one sentence for each match that was not replaced
+  size_t found = 0;               // matches in the graph as it was
+  size_t replaced = 0;            // of those, how many were replaced
+  std::vector<NodeId> made;       // the new nodes, in graph order
+  std::vector<Refusal> refusals;  // places that fit the pattern but were not replaced
 };
 
 // Every match of the pattern becomes: the nodes of replacement_args, one call_function node with target

@@ -71,6 +71,7 @@ class Table {
     callable.wrapped = fields[2].find('v') != std::string_view::npos;
     Signature signature;
     signature.random = fields[2].find('r') != std::string_view::npos;
+    signature.may_alias = fields[2].find('m') != std::string_view::npos;
     signature.parameters = read_parameters(fields[3]);
     callable.overloads.push_back(std::move(signature));
     if (fields.size() > 4 && !fields[4].empty()) {
@@ -86,6 +87,7 @@ class Table {
     const size_t arrow = text.rfind("->");
     Signature signature;
     signature.random = text.substr(0, hash).find('r') != std::string_view::npos;
+    signature.may_alias = text.substr(0, hash).find('m') != std::string_view::npos;
     signature.parameters = read_parameters(text.substr(hash + 1, arrow - hash - 1));
     for (std::string_view alias : split(text.substr(arrow + 2), ',')) {
       if (alias.ends_with('!')) alias.remove_suffix(1);

@@ -30,7 +30,8 @@ struct Signature {
   std::vector<Parameter> parameters;
   std::vector<std::string_view>
       result_aliases;   // per result: the alias set it shares, empty for a fresh value
-  bool random = false;  // draws random numbers
+  bool random = false;     // draws random numbers
+  bool may_alias = false;  // may return (a view of) its first argument
 };
 
 struct Callable {
