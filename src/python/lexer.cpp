@@ -244,8 +244,13 @@ std::string_view describe(TokenKind kind) {
   return kTexts[static_cast<size_t>(kind)];
 }
 
-Lexer::Lexer(const SourceText& source, std::vector<TextRange>& comments)
-    : source_(source), text_(source.text().data()), size_(source.size()), comments_(comments), tokens_(64) {}
+Lexer::Lexer(const SourceText& source, Profile profile, std::vector<TextRange>& comments)
+    : source_(source),
+      text_(source.text().data()),
+      size_(source.size()),
+      profile_(profile),
+      comments_(comments),
+      tokens_(64) {}
 
 bool Lexer::fail(size_t offset, std::string message, std::string expected) {
   error_ = {static_cast<uint32_t>(offset), std::move(message), std::move(expected)};
@@ -297,6 +302,15 @@ bool Lexer::continuation_line() {
   return true;
 }
 
+// Up to 3.9 a line that begins with a continuation keeps the depth of the line before, whatever its blanks.
+bool Lexer::old_continued_line(bool* blank) {
+  if (!continuation_line()) return false;
+  while (class_of(text_[at_]) == kSpace) ++at_;
+  *blank = text_[at_] == '\n';
+  if (*blank) ++at_;
+  return true;
+}
+
 // At the start of a physical line. A line without code is passed over (*blank); else INDENT and DEDENT tokens
 // are pushed.
 bool Lexer::indentation(bool* blank) {
@@ -317,6 +331,8 @@ bool Lexer::indentation(bool* blank) {
     } else if (c == '\f') {
       column = alt_column = 0;
       ++at_;
+    } else if (c == '\\' && before(Profile::kPython310)) {
+      return old_continued_line(blank);
     } else if (c == '\\') {
       // The first backslash decides the depth of what follows.
       if (continued_column == 0) continued_column = column;
@@ -504,7 +520,7 @@ bool Lexer::decimal_digits() {
 // A number may run into one of a few keywords ("1if x else y"), not into other words.
 bool Lexer::end_of_number(const char* what) {
   const char* p = text_ + at_;
-  if (!is_word(*p)) return true;
+  if (!is_word(*p) || before(Profile::kPython310)) return true;
   auto next = [p](std::string_view word) { return std::memcmp(p, word.data(), word.size()) == 0; };
   if (next("and") || next("else") || next("for") || next("if") || next("in") || next("is") || next("or") ||
       next("not"))
@@ -790,6 +806,12 @@ bool Lexer::fstring_text() {
         }
         if (at_ < size_ && static_cast<unsigned char>(next) < 0x80) ++at_;
         continue;
+      }
+      if (c == '\n' && !string.triple && string.depth > 0 && profile_ >= Profile::kPython312) {
+        // 3.12 and 3.13 let the line end close the specification; only the field's '}' may follow.
+        text_until(at_);
+        string.in_text = false;
+        return true;
       }
       if (at_ >= size_ || (c == '\n' && !string.triple)) {
         if (string.depth > 0) return fail(at_, "f-string: expecting '}'", "'}'");

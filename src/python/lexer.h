@@ -29,7 +29,7 @@ struct LexError {
 
 class Lexer {
  public:
-  Lexer(const SourceText& source, std::vector<TextRange>& comments);
+  Lexer(const SourceText& source, Profile profile, std::vector<TextRange>& comments);
 
   // Tokenises the next logical line into the buffer and returns its first token. At least two END tokens
   // follow the last one, so that looking ahead by two is safe everywhere.
@@ -74,6 +74,7 @@ class Lexer {
   // All of these return false after fail().
   bool fail(size_t offset, std::string message, std::string expected = {});
   bool indentation(bool* blank);
+  bool old_continued_line(bool* blank);
   bool tokens_of_line();
   bool name();
   bool number();
@@ -87,10 +88,12 @@ class Lexer {
   bool fstring_text();
   bool continuation_line();
   void comment();
+  bool before(Profile version) const { return profile_ != Profile::kDefault && profile_ < version; }
 
   const SourceText& source_;
   const char* text_;
   size_t size_;
+  Profile profile_;
   std::vector<TextRange>& comments_;
 
   size_t at_ = 0;

@@ -26,7 +26,7 @@ Parser::Parser(const SourceText& source, const ParseOptions& options, ParsedModu
       max_errors_(options.max_errors == 0 ? 1 : options.max_errors),
       errors_(result.errors),
       comments_(result.comments),
-      lexer_(source, result.comments) {
+      lexer_(source, options.profile, result.comments) {
   scratch_.reserve(1024);
 }
 

@@ -112,11 +112,7 @@ const Stmt* Parser::for_statement(uint32_t begin, bool async) {
   ++at_;
   uint32_t iterable = at_->begin;
   node->iter = star_expressions();
-  if (profile_ == Profile::kPython38 && text_[iterable] != '(')
-    if (const auto* tuple = node_cast<Tuple>(node->iter))
-      for (const Expr* element : tuple->elts)
-        if (element->kind == NodeKind::kStarred)
-          fail_version(Profile::kPython39, element->begin, "a starred expression here");
+  if (profile_ == Profile::kPython38 && text_[iterable] != '(') refuse_old_star(*node->iter);
   expect(T::kColon);
   node->body = block("'for' statement", begin);
   node->orelse = else_block();
@@ -128,6 +124,7 @@ const WithItem* Parser::with_item() {
   auto* item = make<WithItem>(at_->begin);
   item->context_expr = expression();
   if (accept(T::kAs)) {
+    if (is(T::kStar)) require(Profile::kPython39, at_->begin, "a starred target");
     item->optional_vars = single_target();
     set_context(item->optional_vars, ExprContext::kStore, "assign to");
   }
@@ -205,7 +202,7 @@ const Stmt* Parser::try_statement() {
       handler->type = expression();
       if (is(T::kComma))
         fail(handler->type->begin, "multiple exception types must be parenthesized", "':' or 'as'");
-      if (accept(T::kAs)) handler->name = expect_name();
+      if (accept(T::kAs)) handler->name = expect_bound_name();
     }
     expect(T::kColon);
     handler->body = block(star ? "'except*' statement" : "'except' statement", handler->begin);
@@ -271,7 +268,7 @@ const Stmt* Parser::function(uint32_t begin, bool async, Nodes<Expr> decorators)
       async ? static_cast<FunctionBase*>(make<AsyncFunctionDef>(begin)) : make<FunctionDef>(begin);
   node->decorator_list = decorators;
   ++at_;
-  node->name = expect_name("a function name");
+  node->name = expect_bound_name("a function name");
   node->type_params = type_parameters();
   expect(T::kLeftParen);
   node->args = parameters(T::kRightParen, true);
@@ -288,7 +285,7 @@ const Stmt* Parser::class_statement(Nodes<Expr> decorators) {
   auto* node = make<ClassDef>(at_->begin);
   node->decorator_list = decorators;
   ++at_;
-  node->name = expect_name("a class name");
+  node->name = expect_bound_name("a class name");
   node->type_params = type_parameters();
   if (is(T::kLeftParen)) {
     uint32_t open = at_->begin;
@@ -314,7 +311,7 @@ const Arguments* Parser::parameters(T close, bool annotations) {
   bool seen_default = false;
   auto parameter = [&](bool star) {
     auto* arg = make<Arg>(at_->begin);
-    arg->arg = expect_name("a parameter name");
+    arg->arg = expect_bound_name("a parameter name");
     if (annotations && accept(T::kColon)) {
       if (star && is(T::kStar)) {
         require(Profile::kPython311, at_->begin, "a starred annotation");

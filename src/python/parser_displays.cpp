@@ -18,7 +18,7 @@ const Expr* Parser::parenthesized() {
   }
   const Expr* first = star_named_expression();
   if (is(T::kRightParen)) {
-    if (first->kind == NodeKind::kStarred)
+    if (first->kind == NodeKind::kStarred && profile_ != Profile::kPython38)
       fail(first->begin, "cannot use starred expression here", "a comma after it");
     ++at_;
     return first;
@@ -82,6 +82,8 @@ const Expr* Parser::brace_display() {
   if (is(T::kRightBrace) || is(T::kDoubleStar)) return dict_display(begin, from);
   uint32_t first_begin = at_->begin;
   const Expr* first = star_named_expression();
+  if (first->kind == NodeKind::kNamedExpr && first->begin == first_begin)
+    require(Profile::kPython39, first_begin, "an assignment expression in a set");
   if (is(T::kColon) && first->kind != NodeKind::kStarred) {
     // A key may only be a named expression in parentheses, which are no part of its range.
     if (first->kind == NodeKind::kNamedExpr && first->begin == first_begin) fail_expected("',' or '}'");
@@ -180,6 +182,14 @@ const Expr* Parser::call(const Expr* function, uint32_t begin) {
   return finish(node);
 }
 
+// 3.8 refuses a keyword given twice while parsing, later versions while compiling.
+void Parser::refuse_repeated(size_t from, Identifier name) {
+  for (size_t i = from; i < mark(); ++i) {
+    const auto* earlier = node_cast<Keyword>(static_cast<const Node*>(scratch_[i]));
+    if (earlier != nullptr && earlier->arg == name) fail(at_[-1].begin, "keyword argument repeated");
+  }
+}
+
 // Behind "(" at `open`, up to ")", which is not consumed here but belongs to the range of a lone generator.
 void Parser::call_arguments(bool allow_generator, uint32_t open, Nodes<Expr>* arguments,
                             Nodes<Keyword>* keywords) {
@@ -192,7 +202,8 @@ void Parser::call_arguments(bool allow_generator, uint32_t open, Nodes<Expr>* ar
   for (;;) {
     if (is(T::kName) && at_[1].kind == T::kAssign) {
       auto* keyword = make<Keyword>(at_->begin);
-      keyword->arg = expect_name();
+      keyword->arg = expect_bound_name();
+      if (profile_ == Profile::kPython38) refuse_repeated(from, keyword->arg);
       ++at_;
       keyword->value = expression();
       if (at_comprehension())
@@ -289,7 +300,7 @@ const Expr* Parser::slice_item() {
     require(Profile::kPython311, begin, "a starred expression in a subscript");
     auto* starred = make<Starred>(begin);
     ++at_;
-    starred->value = bitwise_or();
+    starred->value = expression();
     return finish(starred);
   }
   const Expr* lower = nullptr;

@@ -2,7 +2,6 @@
 #include <array>
 #include <utility>
 
-#include "python/token_value.h"
 #include "python/parser_impl.h"
 
 namespace graft::python {
@@ -87,7 +86,7 @@ const Expr* Parser::named_expression() {
   if (is(T::kName) && at_[1].kind == T::kWalrus) {
     auto* named = make<NamedExpr>(at_->begin);
     auto* target = make<Name>(at_->begin);
-    target->id = expect_name();
+    target->id = expect_bound_name();
     target->ctx = ExprContext::kStore;
     named->target = finish(target);
     ++at_;
@@ -325,13 +324,7 @@ const Expr* Parser::yield_expression() {
     return finish(node);
   }
   auto* node = make<Yield>(begin);
-  if (kStarts[static_cast<size_t>(at_->kind)]) {
-    node->value = star_expressions();
-    const auto* tuple = node_cast<Tuple>(node->value);
-    if (tuple != nullptr && profile_ == Profile::kPython38) {
-      // Nothing: 3.8 takes starred elements here as well.
-    }
-  }
+  if (kStarts[static_cast<size_t>(at_->kind)]) node->value = star_expressions();
   return finish(node);
 }
 
@@ -372,15 +365,19 @@ void Parser::set_context(const Expr* target, ExprContext context, std::string_vi
   switch (target->kind) {
     case NodeKind::kName:
       const_cast<Name*>(as<Name>(target))->ctx = context;
+      if (profile_ == Profile::kPython38 && context == ExprContext::kStore)
+        refuse_debug(as<Name>(target)->id, target->begin);
       return;
     case NodeKind::kAttribute:
       const_cast<Attribute*>(as<Attribute>(target))->ctx = context;
+      if (profile_ == Profile::kPython38 && context == ExprContext::kStore)
+        refuse_debug(as<Attribute>(target)->attr, target->begin);
       return;
     case NodeKind::kSubscript:
       const_cast<Subscript*>(as<Subscript>(target))->ctx = context;
       return;
     case NodeKind::kStarred: {
-      if (context == ExprContext::kDel) fail_target(target, action);
+      if (context == ExprContext::kDel && profile_ != Profile::kPython38) fail_target(target, action);
       auto* starred = const_cast<Starred*>(as<Starred>(target));
       starred->ctx = context;
       if (starred->value->kind == NodeKind::kStarred) fail_target(target, action);

@@ -54,6 +54,15 @@ class Parser {
     if (!is(T::kName)) fail_expected(what);
     return identifier(*at_++);
   }
+  // A name that is bound: 3.8 refuses __debug__ here while parsing.
+  Identifier expect_bound_name(std::string_view what = "a name") {
+    Identifier name = expect_name(what);
+    if (profile_ == Profile::kPython38) refuse_debug(name, at_[-1].begin);
+    return name;
+  }
+  void refuse_debug(Identifier name, uint32_t offset) {
+    if (name == "__debug__") fail(offset, "cannot assign to __debug__", "another name");
+  }
   // Consumes NEWLINE and moves to the next logical line.
   void end_line() {
     line_end_ = previous_end();
@@ -132,6 +141,7 @@ class Parser {
   void simple_statements();
   const Stmt* simple_statement();
   const Stmt* expression_statement();
+  void refuse_old_star(const Expr& value);
   const Stmt* annotated_assignment(const Expr* target, uint32_t begin, bool parenthesized);
   const Stmt* assignment(const Expr* first, uint32_t begin);
   const Stmt* type_alias();
@@ -212,6 +222,7 @@ class Parser {
   bool at_comprehension() const { return is(T::kFor) || (is(T::kAsync) && at_[1].kind == T::kFor); }
   const Expr* call(const Expr* function, uint32_t begin);
   void call_arguments(bool allow_generator, uint32_t open, Nodes<Expr>* arguments, Nodes<Keyword>* keywords);
+  void refuse_repeated(size_t from, Identifier name);
   const Expr* subscript(const Expr* value, uint32_t begin);
   const Expr* slice_item();
 

@@ -113,7 +113,8 @@ const Pattern* Parser::closed_pattern() {
     default:
       fail_expected("a pattern");
   }
-  if (at_[1].kind != T::kDot && at_[1].kind != T::kLeftParen) {
+  // `_` is the wildcard before it is anything else: _.x and _(x) are no patterns.
+  if (is_word("_") || (at_[1].kind != T::kDot && at_[1].kind != T::kLeftParen)) {
     auto* node = make<MatchAs>(begin);
     if (is_word("_"))
       ++at_;

@@ -96,6 +96,16 @@ const Stmt* Parser::simple_statement() {
   return expression_statement();
 }
 
+// Places where 3.8 took no starred expression without parentheses.
+void Parser::refuse_old_star(const Expr& value) {
+  if (value.kind == NodeKind::kStarred)
+    fail_version(Profile::kPython39, value.begin, "a starred expression here");
+  if (const auto* tuple = node_cast<Tuple>(&value))
+    for (const Expr* element : tuple->elts)
+      if (element->kind == NodeKind::kStarred)
+        fail_version(Profile::kPython39, element->begin, "a starred expression here");
+}
+
 const Stmt* Parser::expression_statement() {
   uint32_t begin = at_->begin;
   const Expr* value = yield_or_star_expressions();
@@ -112,7 +122,9 @@ const Stmt* Parser::expression_statement() {
     node->target = value;
     node->op = static_cast<BinaryOperator>(static_cast<int>(kind) - static_cast<int>(T::kPlusAssign));
     ++at_;
+    uint32_t value_begin = at_->begin;
     node->value = yield_or_star_expressions();
+    if (profile_ == Profile::kPython38 && text_[value_begin] != '(') refuse_old_star(*node->value);
     return finish(node);
   }
   if (kind != T::kNewline && kind != T::kSemicolon) {
@@ -191,7 +203,7 @@ const Stmt* Parser::delete_statement() {
   size_t from = mark();
   do {
     if (mark() > from && (is(T::kNewline) || is(T::kSemicolon))) break;
-    const Expr* target = bitwise_or();
+    const Expr* target = profile_ == Profile::kPython38 ? single_target() : bitwise_or();
     set_context(target, ExprContext::kDel, "delete");
     push(target);
   } while (accept(T::kComma));
@@ -223,7 +235,7 @@ const Stmt* Parser::import_statement() {
   do {
     auto* alias = make<Alias>(at_->begin);
     alias->name = dotted_name();
-    if (accept(T::kAs)) alias->asname = expect_name();
+    if (accept(T::kAs)) alias->asname = expect_bound_name();
     push(finish(alias));
   } while (accept(T::kComma));
   node->names = take<Alias>(from);
@@ -255,7 +267,7 @@ const Stmt* Parser::from_import() {
     for (;;) {
       auto* alias = make<Alias>(at_->begin);
       alias->name = expect_name();
-      if (accept(T::kAs)) alias->asname = expect_name();
+      if (accept(T::kAs)) alias->asname = expect_bound_name();
       push(finish(alias));
       if (!is(T::kComma)) break;
       ++at_;

@@ -269,7 +269,7 @@ void Parser::check_old_field(uint32_t begin, uint32_t end, const Expr& value) {
                        [](const TextRange& range, uint32_t offset) { return range.begin < offset; });
   if (comment != comments_.end() && comment->begin < end)
     fail_version(Profile::kPython312, comment->begin, "a comment in an f-string");
-  if (value.kind == NodeKind::kStarred)
+  if (value.kind == NodeKind::kStarred && profile_ != Profile::kPython38)
     fail(value.begin, "f-string: cannot use starred expression here", "an expression or a tuple");
 }
 
