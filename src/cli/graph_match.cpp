@@ -8,6 +8,7 @@
 #include "cli/graph_common.h"
 #include "graph/importer.h"
 #include "graph/matcher.h"
+#include "graph/nearest_miss.h"
 #include "graph/pass_file.h"
 #include "graph/plain.h"
 
@@ -58,10 +59,14 @@ Result<int> run(const Options& options, const Context& context) {
         matches.push_back(std::move(nodes));
         if (!context.json) fmt::print("{}: {}:{}\n", model.name, patterns[i].name, names);
       }
-      results.push_back(Json::object({{"graph", model.name},
-                                      {"pattern", options.patterns[i]},
-                                      {"matches", std::move(matches)},
-                                      {"nearest_miss", Json()}}));
+      const std::optional<graph::NearestMiss> miss = graph::nearest_miss(matchers[i], graph, found);
+      if (miss && !context.json)
+        fmt::print("{}: {}: no match: {}\n", model.name, patterns[i].name, miss->to_string());
+      results.push_back(Json::object(
+          {{"graph", model.name},
+           {"pattern", options.patterns[i]},
+           {"matches", std::move(matches)},
+           {"nearest_miss", miss ? graph::nearest_miss_json(*miss, patterns[i], graph) : Json()}}));
     }
   }
   if (context.json) {

@@ -20,8 +20,9 @@ Result<RewrittenModel> apply_passes(const Graph& graph, const std::vector<PassFi
                            rewrite(model.graph, pass, applied.replacement, options));
     applied.matches = report.replaced;
     if (report.replaced == 0) {
-      applied.why_not =
-          report.refusals.empty() ? "the pattern occurs nowhere in the graph" : report.refusals.front().reason;
+      applied.why_not = !report.why_not.empty()    ? report.why_not
+                        : !report.refusals.empty() ? report.refusals.front().reason
+                                                   : "the pattern occurs nowhere in the graph";
     }
     model.matches += report.replaced;
     model.passes.push_back(std::move(applied));

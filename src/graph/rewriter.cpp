@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "graph/legality.h"
+#include "graph/nearest_miss.h"
 
 namespace graft::graph {
 namespace {
@@ -19,6 +20,8 @@ class Rewriter {
     GRAFT_ASSIGN_OR_RETURN(const Matcher matcher, Matcher::create(pass_.pattern, {options.mode}));
     MatchResult found = matcher.match(graph_);
     report_.found = found.matches.size();
+    if (const std::optional<NearestMiss> miss = nearest_miss(matcher, graph_, found))
+      report_.why_not = miss->to_string();
     report_.refusals = std::move(found.refusals);
     for (Match& match : found.matches) {
       // An earlier replacement may have moved nodes of this match, or closed a cycle through it.

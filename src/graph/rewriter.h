@@ -21,6 +21,7 @@ struct RewriteReport {
   size_t replaced = 0;            // of those, how many were replaced
   std::vector<NodeId> made;       // the new nodes, in graph order
   std::vector<Refusal> refusals;  // places that fit the pattern but were not replaced
+  std::string why_not;            // where nothing was found: the nearest miss, for people
 };
 
 // Every match of the pattern becomes: the nodes of replacement_args, one call_function node with target

@@ -29,7 +29,7 @@ struct Parameter {
 struct Signature {
   std::vector<Parameter> parameters;
   std::vector<std::string_view>
-      result_aliases;   // per result: the alias set it shares, empty for a fresh value
+      result_aliases;      // per result: the alias set it shares, empty for a fresh value
   bool random = false;     // draws random numbers
   bool may_alias = false;  // may return (a view of) its first argument
 };

@@ -102,9 +102,8 @@ TEST(Rewriter, SeveralOutputsBecomeElements) {
       pass("def pattern(x, y, s, w, b):\n    t = x + y\n"
            "    return t, torch.nn.functional.layer_norm(t, s, weight=w, bias=b)\n"));
   EXPECT_EQ(outcome.report.replaced, 1U);
-  EXPECT_THAT(outcome.lines,
-              ElementsAre("graft_replacement_0(x, y, (4,), w, b)", "replaced[0]", "replaced[1]",
-                          "torch.relu(t_1)", "return (t_1, n_1, u)"));
+  EXPECT_THAT(outcome.lines, ElementsAre("graft_replacement_0(x, y, (4,), w, b)", "replaced[0]",
+                                         "replaced[1]", "torch.relu(t_1)", "return (t_1, n_1, u)"));
 }
 
 TEST(Rewriter, UsersOfAReturnedValueMoveBehindTheReplacement) {
@@ -118,9 +117,8 @@ TEST(Rewriter, UsersOfAReturnedValueMoveBehindTheReplacement) {
       "    return (q, n)",
       pass("def pattern(x, y, k):\n    t = x + y\n    return t, t * k\n"));
   EXPECT_EQ(outcome.report.replaced, 1U);
-  EXPECT_THAT(outcome.lines,
-              ElementsAre("torch.tanh(w)", "graft_replacement_0(x, y, k)", "replaced[0]",
-                          "replaced[1]", "torch.relu(t_1)", "return (q, n_1)"));
+  EXPECT_THAT(outcome.lines, ElementsAre("torch.tanh(w)", "graft_replacement_0(x, y, k)", "replaced[0]",
+                                         "replaced[1]", "torch.relu(t_1)", "return (q, n_1)"));
 }
 
 TEST(Rewriter, ReplacementArgumentsAreInlined) {
@@ -156,7 +154,8 @@ TEST(Rewriter, AWriteToWhatIsReadLaterIsKept) {
       pass("def pattern(a):\n    return torch.nn.functional.relu(a, inplace=True)\n"));
   EXPECT_EQ(outcome.report.replaced, 0U);
   ASSERT_EQ(outcome.report.refusals.size(), 1U);
-  EXPECT_THAT(outcome.report.refusals[0].reason, HasSubstr("'z' (line 5) writes to 't' (line 4), which 'mul' (line 6) reads"));
+  EXPECT_THAT(outcome.report.refusals[0].reason,
+              HasSubstr("'z' (line 5) writes to 't' (line 4), which 'mul' (line 6) reads"));
 }
 
 TEST(Rewriter, AReturnedViewThatIsWrittenLaterIsKept) {
@@ -169,16 +168,19 @@ TEST(Rewriter, AReturnedViewThatIsWrittenLaterIsKept) {
       pass("def pattern(a):\n    return a.view(4).transpose(0, 1)\n"));
   EXPECT_EQ(outcome.report.replaced, 0U);
   ASSERT_EQ(outcome.report.refusals.size(), 1U);
-  EXPECT_THAT(outcome.report.refusals[0].reason, HasSubstr("is a view of something that 't_1' (line 6) writes to later"));
+  EXPECT_THAT(outcome.report.refusals[0].reason,
+              HasSubstr("is a view of something that 't_1' (line 6) writes to later"));
 }
 
 TEST(Rewriter, RandomOperatorsAndRegionBordersAreKept) {
-  const Outcome random = apply("def forward(self, x):\n    return torch.nn.functional.dropout(x, 0.5, True) + 1",
-                               pass("def pattern(x):\n    return torch.nn.functional.dropout(x, 0.5, True) + 1\n"));
+  const Outcome random =
+      apply("def forward(self, x):\n    return torch.nn.functional.dropout(x, 0.5, True) + 1",
+            pass("def pattern(x):\n    return torch.nn.functional.dropout(x, 0.5, True) + 1\n"));
   EXPECT_EQ(random.report.replaced, 0U);
   EXPECT_THAT(random.report.refusals.at(0).reason, HasSubstr("draws random numbers"));
-  const Outcome inactive = apply("def forward(self, x):\n    return torch.nn.functional.dropout(x, 0.5, False) + 1",
-                                 pass("def pattern(x):\n    return torch.nn.functional.dropout(x, training=False) + 1\n"));
+  const Outcome inactive =
+      apply("def forward(self, x):\n    return torch.nn.functional.dropout(x, 0.5, False) + 1",
+            pass("def pattern(x):\n    return torch.nn.functional.dropout(x, training=False) + 1\n"));
   EXPECT_EQ(inactive.report.replaced, 1U);
   const Outcome border = apply(
       "def forward(self, x):\n"
