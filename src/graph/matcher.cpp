@@ -48,7 +48,7 @@ Result<Matcher> Matcher::create(const Graph& pattern, MatchOptions options) {
   if (options.mode == MatchMode::kNormalized) {
     matcher.calls_.resize(pattern.pool_size());
     for (NodeId id = pattern.first(); id != kNoNode; id = pattern.next(id))
-      matcher.calls_[id] = bind_call(pattern, id);
+      matcher.calls_[id] = bind_all(pattern, id);
   }
   return matcher;
 }
@@ -232,10 +232,17 @@ class MatchRun {
   }
 
   bool match_arguments(NodeId p, NodeId g) {
-    if (!plain_ && matcher_.calls_[p]) {
+    if (!plain_ && !matcher_.calls_[p].empty()) {
       const auto [entry, inserted] = calls_.try_emplace(g);
       if (inserted) entry->second = bind_call(graph_, g);
-      if (entry->second) return match_calls(*matcher_.calls_[p], *entry->second, p, g);
+      if (entry->second) {
+        // A parameter of the pattern fits many overloads: the graph's call says which one is meant.
+        const std::vector<BoundCall>& fitting = matcher_.calls_[p];
+        const auto same = std::find_if(fitting.begin(), fitting.end(), [&](const BoundCall& call) {
+          return call.signature == entry->second->signature;
+        });
+        return match_calls(same != fitting.end() ? *same : fitting.front(), *entry->second, p, g);
+      }
     }
     const Node& a = pattern_.node(p);
     const Node& b = graph_.node(g);

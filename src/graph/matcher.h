@@ -81,9 +81,10 @@ class Matcher {
 
   const Graph* pattern_;  // must outlive the matcher
   MatchOptions options_;
-  std::vector<NodeId> returning_;                // distinct returned nodes in order
-  std::vector<NodeId> anchors_;                  // returned nodes that nothing else of the pattern uses
-  std::vector<std::optional<BoundCall>> calls_;  // by NodeId of the pattern, for kNormalized
+  std::vector<NodeId> returning_;  // distinct returned nodes in order
+  std::vector<NodeId> anchors_;    // returned nodes that nothing else of the pattern uses
+  std::vector<std::vector<BoundCall>>
+      calls_;  // by NodeId of the pattern, for kNormalized: the overloads it fits
   friend class MatchRun;
 };
 

@@ -246,10 +246,12 @@ class Aligner {
   void align_arguments(State& state, NodeId p, NodeId g) {
     const bool normalized = matcher_.options().mode == MatchMode::kNormalized;
     if (normalized && same_operation(p, g)) {
-      const std::optional<BoundCall> a = bind_call(pattern_, p);
+      const std::vector<BoundCall> fitting = bind_all(pattern_, p);
       const std::optional<BoundCall> b = bind_call(graph_, g);
-      if (a && b) {
-        align_bound(state, *a, *b, p, g);
+      if (!fitting.empty() && b) {
+        const auto same = std::find_if(fitting.begin(), fitting.end(),
+                                       [&](const BoundCall& call) { return call.signature == b->signature; });
+        align_bound(state, same != fitting.end() ? *same : fitting.front(), *b, p, g);
         return;
       }
     }

@@ -338,20 +338,24 @@ const BoundCall::Argument* BoundCall::find(std::string_view parameter) const {
   return nullptr;
 }
 
-std::optional<BoundCall> bind_call(const Graph& graph, NodeId id) {
+std::vector<BoundCall> bind_all(const Graph& graph, NodeId id) {
+  std::vector<BoundCall> fitting;
   const Callable* callable = find_callable(graph, id);
-  if (callable == nullptr) return std::nullopt;
-  std::optional<BoundCall> chosen;
+  if (callable == nullptr) return fitting;
   for (const Signature& signature : callable->overloads) {
-    std::optional<BoundCall> bound = bind_overload(graph, id, *callable, signature);
-    if (!bound) continue;
-    if (!chosen) {
-      chosen = std::move(bound);
-    } else if (!same_names(*chosen, *bound)) {
-      return std::nullopt;
-    }
+    if (std::optional<BoundCall> bound = bind_overload(graph, id, *callable, signature))
+      fitting.push_back(*std::move(bound));
   }
-  return chosen;
+  return fitting;
+}
+
+std::optional<BoundCall> bind_call(const Graph& graph, NodeId id) {
+  std::vector<BoundCall> fitting = bind_all(graph, id);
+  if (fitting.empty()) return std::nullopt;
+  for (size_t i = 1; i < fitting.size(); ++i) {
+    if (!same_names(fitting[0], fitting[i])) return std::nullopt;
+  }
+  return std::move(fitting[0]);
 }
 
 }  // namespace graft::graph

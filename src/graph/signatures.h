@@ -78,5 +78,7 @@ struct BoundCall {
 // Binds a node's arguments. Nothing where the call is unknown, fits no overload, or fits several that would
 // give an argument different names.
 std::optional<BoundCall> bind_call(const Graph& graph, NodeId id);
+// All overloads the call fits, in the table's order.
+std::vector<BoundCall> bind_all(const Graph& graph, NodeId id);
 
 }  // namespace graft::graph

@@ -1,6 +1,7 @@
 """A printed graph computes what its model computes, bit for bit, and leaves its inputs in the same state."""
 
 import os
+import re
 import sys
 
 import pytest
@@ -30,7 +31,13 @@ def check(record, tmp_path):
     original = graph_runner.load_module(record["model.py"])
     again = graph_runner.load_module(printed)
     inputs = graph_runner.make_inputs(record["weight_meta.py"], original)
-    expected, expected_state = graph_runner.run(original, inputs)
+    try:
+        expected, expected_state = graph_runner.run(original, inputs)
+    except ValueError as error:
+        # The installed torch refuses an argument that the torch of the capture took: the printed graph must pass it too.
+        with pytest.raises(ValueError, match=re.escape(str(error))):
+            graph_runner.run(again, inputs)
+        return
     outputs, state = graph_runner.run(again, inputs)
     assert len(outputs) == len(expected)
     for index, (a, b) in enumerate(zip(outputs, expected)):
