@@ -6,15 +6,10 @@
 #include <limits>
 #include <vector>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__)
-#define GRAFT_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define GRAFT_WIDE
-#endif
+#include "bench/wide.h"
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("fp-contract=off", "O3")
-#endif
+// The values must not depend on the processor.
+GRAFT_EXACT_LOOPS
 
 namespace graft::bench {
 namespace {
@@ -25,7 +20,6 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr int64_t kBlock = 1024;
 
 // ---- Elements as float64
-// ------------------------------------------------------------------------------------------------
 
 template <class T>
 void widen(const void* in, double* out, int64_t count) {
@@ -101,7 +95,6 @@ Elements parts_of(DType dtype, int64_t count) {
 }
 
 // ---- One block
-// ----------------------------------------------------------------------------------------------------------
 
 // Whether all pairs of a block are close at a tolerance. `gap` is |e - c|, or 0 for pairs that agree whatever
 // the tolerance (equal, or NaN on both sides), and NaN or infinite for those that never do. `size` is |e|,
@@ -175,7 +168,6 @@ bool agree(double eager, double candidate) {
 }
 
 // ---- The default mode
-// ---------------------------------------------------------------------------------------------------
 
 // Walks the tolerances from the strictest on: once a block is not close at a level, no stricter level can
 // hold for the tensor.
@@ -276,7 +268,6 @@ bool exact_by_bytes(DType dtype) {
 }
 
 // ---- The strict mode
-// ----------------------------------------------------------------------------------------------------
 
 // What an operation of torch on the CPU returns: computed in float32 (float64 for float64) and rounded to the
 // dtype.

@@ -12,17 +12,10 @@
 
 #include "base/hash.h"
 #include "bench/random.h"
+#include "bench/wide.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__)
-#define GRAFT_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define GRAFT_WIDE
-#endif
-
-// The values must not depend on the processor, so a product is never fused into a sum.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("fp-contract=off", "O3")
-#endif
+// The values must not depend on the processor.
+GRAFT_EXACT_LOOPS
 
 namespace graft::bench {
 namespace {
@@ -111,7 +104,6 @@ void fill_data(const PlannedTensor& tensor, unsigned char* out) {
 }
 
 // ---- Drawn tensors
-// ------------------------------------------------------------------------------------------------------
 
 // The bounds of a tensor as values of its dtype. Lower, then upper, then for floating types the general
 // range.

@@ -6,16 +6,10 @@
 #include <numeric>
 #include <set>
 
-// The values must not depend on the processor, so a product is never fused into a sum.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("fp-contract=off", "O3")
-#endif
+#include "bench/wide.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__)
-#define GRAFT_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define GRAFT_WIDE
-#endif
+// The values must not depend on the processor.
+GRAFT_EXACT_LOOPS
 
 namespace graft::bench {
 namespace {

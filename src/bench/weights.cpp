@@ -43,7 +43,9 @@ Result<std::map<int, double>> python_weights(const std::string& path) {
   Place place = parsed.source.place(last->value->begin);
   if (!value.is(python::LiteralType::kDict)) return input_error("get_weights() returns no dict", place);
   std::map<int, double> weights;
-  for (const auto& [key, weight] : value.entries) {
+  for (size_t i = 0; i < value.keys.size(); ++i) {
+    const python::Literal& key = value.keys[i];
+    const python::Literal& weight = value.items[i];
     bool level =
         key.is(python::LiteralType::kInt) && key.integer >= kStrictestLevel && key.integer <= kLoosestLevel;
     if (!level || !weight.is_number())

@@ -227,7 +227,8 @@ class Folder {
       GRAFT_ASSIGN_OR_RETURN(Literal item, fold(*node.values[i]));
       if (node.keys[i] == nullptr) {
         if (!item.is(Type::kDict)) return failure(*node.values[i], "'**' before what is no dict");
-        for (auto& [key, member] : item.entries) put(value, std::move(key), std::move(member));
+        for (size_t k = 0; k < item.keys.size(); ++k)
+          put(value, std::move(item.keys[k]), std::move(item.items[k]));
         continue;
       }
       GRAFT_ASSIGN_OR_RETURN(Literal key, fold(*node.keys[i]));
@@ -240,13 +241,14 @@ class Folder {
 
   // As Python: a repeated key keeps its first spelling and place and gets the last value.
   static void put(Literal& dict, Literal key, Literal value) {
-    for (auto& entry : dict.entries) {
-      if (equal(entry.first, key)) {
-        entry.second = std::move(value);
+    for (size_t i = 0; i < dict.keys.size(); ++i) {
+      if (equal(dict.keys[i], key)) {
+        dict.items[i] = std::move(value);
         return;
       }
     }
-    dict.entries.emplace_back(std::move(key), std::move(value));
+    dict.keys.push_back(std::move(key));
+    dict.items.push_back(std::move(value));
   }
 
   Result<Literal> joined(const JoinedStr& node) {
@@ -300,7 +302,7 @@ class Folder {
   static size_t weight(const Literal& value) {
     size_t sum = 1;
     for (const Literal& item : value.items) sum += weight(item);
-    for (const auto& entry : value.entries) sum += weight(entry.first) + weight(entry.second);
+    for (const Literal& key : value.keys) sum += weight(key);
     return sum;
   }
 
@@ -320,9 +322,8 @@ class Folder {
         return !value.text.empty();
       case Type::kList:
       case Type::kTuple:
-        return !value.items.empty();
       case Type::kDict:
-        return !value.entries.empty();
+        return !value.items.empty();
     }
     return false;
   }
@@ -503,6 +504,17 @@ class Folder {
   size_t copies_ = 0;
 };
 
+// Whether every entry of dict `a` is in dict `b`.
+bool same_entries(const Literal& a, const Literal& b) {
+  for (size_t i = 0; i < a.keys.size(); ++i) {
+    auto key = std::find_if(b.keys.begin(), b.keys.end(),
+                            [&](const Literal& other) { return equal(a.keys[i], other); });
+    if (key == b.keys.end() || !equal(a.items[i], b.items[static_cast<size_t>(key - b.keys.begin())]))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string_view type_name(LiteralType type) {
@@ -569,12 +581,7 @@ bool equal(const Literal& a, const Literal& b) {
     case Type::kTuple:
       return std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), equal);
     case Type::kDict:
-      return a.entries.size() == b.entries.size() &&
-             std::all_of(a.entries.begin(), a.entries.end(), [&](const auto& entry) {
-               return std::any_of(b.entries.begin(), b.entries.end(), [&](const auto& other) {
-                 return equal(entry.first, other.first) && equal(entry.second, other.second);
-               });
-             });
+      return a.keys.size() == b.keys.size() && same_entries(a, b);
     default:
       return a.text == b.text;
   }

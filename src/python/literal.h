@@ -6,7 +6,6 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -26,8 +25,8 @@ struct Literal {
   int64_t integer = 0;  // kInt; kBool as 0 or 1
   double real = 0.0;    // kFloat; also kInt and kBool as a float
   std::string text;     // kStr (UTF-8), kBytes; kBigInt: the decimal digits, with a minus sign where negative
-  std::vector<Literal> items;                        // kList, kTuple
-  std::vector<std::pair<Literal, Literal>> entries;  // kDict, a key once, in order of first appearance
+  std::vector<Literal> items;  // kList, kTuple; kDict: the values
+  std::vector<Literal> keys;   // kDict: keys[i] goes with items[i]; each once, in order of first appearance
 
   bool is(LiteralType t) const { return type == t; }
   bool is_none() const { return type == LiteralType::kNone; }

@@ -88,7 +88,6 @@ TEST(LogReader, FoldersGiveACurveAFile) {
 }
 
 // ---- What the writer writes, the reader reads
-// ----------------------------------------------------------------------------
 
 LogGraph written(GraphStatus status) {
   LogGraph graph;

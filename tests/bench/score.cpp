@@ -119,7 +119,6 @@ TEST(Score, ReadsWeightsFromFiles) {
 }
 
 // ---- Against the reference's numbers
-// ------------------------------------------------------------------------------------
 
 constexpr double kTolerance = 1e-9;
 

@@ -36,8 +36,8 @@ std::string shown(const Literal& value) {
       for (const Literal& item : value.items) out += (out.empty() ? "" : ", ") + shown(item);
       return value.is(LiteralType::kList) ? "[" + out + "]" : "(" + out + ")";
     case LiteralType::kDict:
-      for (const auto& [key, item] : value.entries)
-        out += (out.empty() ? "" : ", ") + shown(key) + ": " + shown(item);
+      for (size_t i = 0; i < value.keys.size(); ++i)
+        out += (out.empty() ? "" : ", ") + shown(value.keys[i]) + ": " + shown(value.items[i]);
       return "{" + out + "}";
   }
   return out;
