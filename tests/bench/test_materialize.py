@@ -145,7 +145,8 @@ def test_ranges_and_clamps(tmp_path):
         for i, (low, high) in enumerate([(0, 1), (-5, 5), (3, 3), (0, 2**31 - 1), (-(2**40), 2**40), (0, 2**32 - 1)])
     )
     text += "".join(
-        meta(f"{dtype}_c", shape=[300], dtype=repr("torch." + dtype), std=30, min_val=0, max_val=3) for dtype in FLOATS + ["uint8"]
+        meta(f"{dtype}_c", shape=[300], dtype=repr("torch." + dtype), std=30, min_val=0, max_val=3)
+        for dtype in FLOATS + ["uint8"]
     )
     text += meta("one_sided", shape=[300], dtype=repr("torch.int64"), std=30, min_val=-2)
     text += meta("float_bounds", shape=[300], dtype=repr("torch.int64"), min_val=0.0, max_val=9.7)

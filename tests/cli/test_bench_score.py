@@ -16,9 +16,7 @@ pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="the program is not
 
 def graft(*arguments, **variables):
     environment = {k: v for k, v in os.environ.items() if k != "PASSNET_CUSTOM_WEIGHT_FUNC_PATH"}
-    return subprocess.run(
-        [PROGRAM, *arguments], capture_output=True, text=True, timeout=60, env={**environment, **variables}
-    )
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60, env={**environment, **variables})
 
 
 def curves(*arguments, **variables):
@@ -101,3 +99,49 @@ def test_unpack(tmp_path):
     assert not (tmp_path / "none").exists()
     script = (out / "m__a" / "entry.sh").read_text()
     assert subprocess.run(["bash", "-n"], input=script, text=True).returncode == 0
+
+
+def test_unpacked_script_runs_the_evaluator(tmp_path):
+    """The script finds the package beside its real folder and hands it the flags of PassBench."""
+    record = {"name": "a", "model.py": "m", "weight_meta.py": "w", "graph_net.json": "{}"}
+    source = tmp_path / "in.jsonl"
+    source.write_text(json.dumps(record) + "\n")
+    assert graft("bench", "unpack", source, tmp_path / "tree").returncode == 0
+    package = tmp_path / "tree" / "pass_bench"
+    (package / "torch").mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "torch" / "__init__.py").write_text("")
+    (package / "torch" / "test_compiler.py").write_text(
+        "import base64, json, sys\n"
+        "arguments = dict(zip(sys.argv[1::2], sys.argv[2::2]))\n"
+        "config = json.loads(base64.b64decode(arguments.pop('--config')))\n"
+        "open(config['pass_match_result_file_path'], 'w').write('False')\n"
+        "config.pop('pass_match_result_file_path')\n"
+        "print(json.dumps([arguments, config]), file=sys.stderr)\n"
+    )
+    (package / "aggregate_es_scores.py").write_text("import json, sys\nprint(json.dumps(sys.argv[1:]))\nsys.exit(7)\n")
+    workspace = tmp_path / "work space"
+    result = subprocess.run(
+        ["bash", "a/entry.sh"],
+        cwd=tmp_path / "tree",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PASS_BENCH_WORKSPACE": str(workspace), "PYTHONPATH": ""},
+    )
+    assert result.returncode == 7, result.stderr
+    arguments, config = json.loads((workspace / "validation.log").read_text())
+    assert arguments == {
+        "--model-path-prefix": "a", "--allow-list": "a/graph_list.txt", "--compiler": "pass_mgr", "--device": "cuda",
+        "--warmup": "25", "--trials": "100",
+    }  # fmt: skip
+    assert config == {
+        "input_pass_rule_dir": "a/const_pass_dir", "output_pass_rule_dir": "a/pass_dir",
+        "output_pass_pattern_limit": 100, "output_pass_replacement_func_limit": 1,
+    }  # fmt: skip
+    assert "Has Any pass matched? [False]\nPass testing early exits on pass mismatch.\n" in result.stdout
+    scoring = json.loads(result.stdout.splitlines()[-1])
+    assert scoring == [
+        "--benchmark-path", f"{workspace}/validation.log", "--sample-id", "1", "--disable-aggregation-mode",
+        "--fpdb", "0.1", "--output-json-file-path", f"{workspace}/aggregated_score.json",
+    ]  # fmt: skip
