@@ -28,6 +28,10 @@ def smallest_close(eager, candidate, column):
     return smallest
 
 
+def json_number(value):
+    return value if math.isfinite(value) else str(value)
+
+
 def case(name, eager, candidate):
     kind = str(eager.dtype).removeprefix("torch.")
     if eager.numel() == 0:
@@ -37,7 +41,6 @@ def case(name, eager, candidate):
         largest, mean = gap.max().item(), gap.mean().item()
     # torch has no allclose for integers whose difference it takes in another type; the evaluator never needs their rows.
     close = {} if not eager.is_floating_point() else {c: smallest_close(eager, candidate, c) for c in COLUMNS}
-    number = lambda x: x if math.isfinite(x) else str(x)
     return {
         "name": name,
         "dtype": kind,
@@ -46,8 +49,8 @@ def case(name, eager, candidate):
         "count": eager.numel(),
         "equal": torch.equal(eager, candidate),
         "close_from": close,
-        "max_diff": number(largest),
-        "mean_diff": number(mean),
+        "max_diff": json_number(largest),
+        "mean_diff": json_number(mean),
     }
 
 

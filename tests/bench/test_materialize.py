@@ -170,7 +170,7 @@ def test_eight_bit_floats(tmp_path, dtype):
     exact = torch.arange(256, dtype=torch.uint8).view(getattr(torch, dtype)).float()
     finite = exact[torch.isfinite(exact)].tolist()
     ordered = sorted(set(finite))
-    values = finite + [(a + b) / 2 for a, b in zip(ordered, ordered[1:])]
+    values = finite + [(a + b) / 2 for a, b in zip(ordered[:-1], ordered[1:], strict=True)]
     values += [chooser.gauss(0, 1) * 2.0 ** chooser.randrange(-20, 18) for _ in range(3000)]
     values += [1e-45, 1e-40, 3e38, 470.0, 464.0, 465.0, 61440.0, 61441.0]
     if dtype == "float8_e8m0fnu":
