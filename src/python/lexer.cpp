@@ -1,5 +1,6 @@
 #include "python/lexer.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -272,17 +273,32 @@ const Token* Lexer::next_line() {
     }
     push(TokenKind::kEnd, size_, size_);
   }
-  if (!good) push(TokenKind::kError, error_.offset, error_.offset);
+  if (!good) {
+    // error_.offset may lie before tokens already made (an open bracket); offsets of tokens never go back.
+    size_t offset = count_ > 0 ? std::max(error_.offset, tokens_[count_ - 1].end) : error_.offset;
+    push(TokenKind::kError, offset, offset);
+  }
   for (size_t i = count_; i < count_ + 3; ++i)
     tokens_[i] = {tokens_[count_ - 1].end, tokens_[count_ - 1].end};
   return tokens_.data();
 }
 
 void Lexer::resume_after(uint32_t offset) {
+  bool inside_brackets = !brackets_.empty();
   brackets_.clear();
   fstrings_.clear();
-  const void* line_end = std::memchr(text_ + offset, '\n', size_ - offset);
-  at_ = line_end == nullptr ? size_ : static_cast<size_t>(static_cast<const char*>(line_end) - text_) + 1;
+  auto next_line_begin = [this](size_t at) {
+    const void* line_end = std::memchr(text_ + at, '\n', size_ - at);
+    return line_end == nullptr ? size_ : static_cast<size_t>(static_cast<const char*>(line_end) - text_) + 1;
+  };
+  at_ = next_line_begin(offset);
+  // Deeper lines are most likely the rest of the bracket.
+  while (inside_brackets && at_ < size_) {
+    size_t column = 0;
+    while (text_[at_ + column] == ' ' || text_[at_ + column] == '\t') ++column;
+    if (column <= indents_.back()) break;
+    at_ = next_line_begin(at_);
+  }
 }
 
 void Lexer::comment() {
@@ -656,6 +672,8 @@ bool Lexer::string(size_t begin, uint8_t flags, bool formatted) {
     } else if (*p == '\n' && triple) {
       ++p;
     } else {
+      if (!fstrings_.empty() && fstrings_.back().quote == quote && !fstrings_.back().triple && !triple)
+        return fail(begin, "f-string: expecting '}'", "'}'");
       if (triple) return fail(begin, "unterminated triple-quoted string literal", "the closing quotes");
       return fail(begin, "unterminated string literal", "the closing quote on the same line");
     }

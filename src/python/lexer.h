@@ -43,7 +43,8 @@ class Lexer {
   bool bracket_open() const { return !brackets_.empty(); }
   uint32_t open_bracket() const { return brackets_.back().offset; }
 
-  // After an ERROR: gives up the rest of the physical line at `offset`, all open brackets and f-strings.
+  // After an ERROR: gives up the rest of the physical line at `offset`, all open brackets and f-strings, and
+  // the deeper lines that follow when a bracket was open.
   void resume_after(uint32_t offset);
 
  private:

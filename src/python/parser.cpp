@@ -82,7 +82,10 @@ void Parser::fail_version(Profile since, uint32_t offset, std::string_view featu
 
 void Parser::recover() {
   spec_depth_ = 0;
-  if (lexer_.last()->kind == T::kError) lexer_.resume_after(lexer_.error().offset);
+  if (lexer_.last()->kind == T::kError) {
+    bool never_closed = lexer_.bracket_open() && lexer_.error().offset == lexer_.open_bracket();
+    lexer_.resume_after(is(T::kError) || never_closed ? lexer_.error().offset : at_->begin);
+  }
   advance_line();
 }
 

@@ -95,18 +95,21 @@ const Expr* Parser::strings() {
 }
 
 void Parser::append_text(Text& text, std::string_view piece, uint32_t begin, uint32_t end, bool u_prefix) {
-  if (!text.started) text.u_prefix = u_prefix;
+  // An empty piece counts for the range and the prefix.
+  if (!text.started) {
+    text.u_prefix = u_prefix;
+    text.begin = begin;
+  }
   text.started = true;
+  text.end = end;
   if (piece.empty()) return;
   if (text.single.empty() && !text.several) {
     text.single = piece;
-    text.begin = begin;
   } else {
     if (!text.several) text.joined = text.single;
     text.several = true;
     text.joined += piece;
   }
-  text.end = end;
 }
 
 void Parser::flush_text(Text& text, bool u_prefix) {
