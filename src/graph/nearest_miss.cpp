@@ -17,6 +17,8 @@ constexpr int kNodeWeight = 10;
 constexpr int kLiteralWeight = 1;
 constexpr int kBindingWeight = 2;
 constexpr int kDifferenceWeight = 4;
+// A step left out is a bolder reading than a step that differs.
+constexpr int kSkipWeight = 2;
 // Graphs larger than this are searched only where the operation, or that of an input, agrees.
 constexpr size_t kThoroughSize = 20000;
 
@@ -34,7 +36,9 @@ class Aligner {
       : matcher_(matcher), pattern_(matcher.pattern()), graph_(graph) {}
 
   std::optional<NearestMiss> run() {
-    std::optional<State> best;
+    // The search only counts; the best place is then laid out again with words.
+    quiet_ = true;
+    std::optional<int> best_score;
     NodeId place = kNoNode;
     const NodeId anchor = matcher_.anchors().front();
     for (NodeId id = graph_.first(); id != kNoNode; id = graph_.next(id)) {
@@ -43,17 +47,21 @@ class Aligner {
       State state;
       state.bindings.assign(pattern_.pool_size(), Value::unknown());
       align(state, anchor, id);
-      if (!best || state.score > best->score) {
-        best = std::move(state);
+      if (!best_score || state.score > *best_score) {
+        best_score = state.score;
         place = id;
       }
     }
-    if (!best) return std::nullopt;
-    for (size_t i = 1; i < matcher_.anchors().size(); ++i) place_anchor(*best, matcher_.anchors()[i]);
-    if (best->differences.empty()) return std::nullopt;
+    if (!best_score) return std::nullopt;
+    quiet_ = false;
+    State best;
+    best.bindings.assign(pattern_.pool_size(), Value::unknown());
+    align(best, anchor, place);
+    for (size_t i = 1; i < matcher_.anchors().size(); ++i) place_anchor(best, matcher_.anchors()[i]);
+    if (best.differences.empty()) return std::nullopt;
     NearestMiss miss;
-    miss.differences = std::move(best->differences);
-    miss.matched = best->matched;
+    miss.differences = std::move(best.differences);
+    miss.matched = best.matched;
     for (NodeId p = pattern_.first(); p != kNoNode; p = pattern_.next(p)) {
       const Op op = pattern_.node(p).op;
       if (op != Op::kPlaceholder && op != Op::kOutput) ++miss.total;
@@ -93,15 +101,21 @@ class Aligner {
         if (same_operation(anchor, id)) candidates.push_back(id);
       }
     }
-    std::optional<State> best;
+    quiet_ = true;
+    std::optional<int> best_score;
+    NodeId place = kNoNode;
     for (const NodeId id : candidates) {
       if (graph_.node(id).op == Op::kOutput) continue;
       State attempt = state;
       align(attempt, anchor, id);
-      if (!best || attempt.score > best->score) best = std::move(attempt);
+      if (!best_score || attempt.score > *best_score) {
+        best_score = attempt.score;
+        place = id;
+      }
     }
-    if (best) {
-      state = *std::move(best);
+    quiet_ = false;
+    if (best_score) {
+      align(state, anchor, place);
       return;
     }
     Difference difference;
@@ -129,6 +143,9 @@ class Aligner {
 
   void add(State& state, Difference difference) {
     state.score -= kDifferenceWeight;
+    const bool skip = difference.kind == Difference::Kind::kPatternExtra ||
+                      difference.kind == Difference::Kind::kGraphExtra;
+    if (skip) state.score -= kSkipWeight;
     state.differences.push_back(std::move(difference));
   }
 
@@ -139,7 +156,7 @@ class Aligner {
       if (bound.is_node() && bound.node() == g) {
         state.score += kBindingWeight;
       } else {
-        note_binding(state, p, print_value(graph_, bound), std::string(graph_.node_name(g)), g);
+        note_binding(state, p, text(graph_, bound), std::string(graph_.node_name(g)), g);
       }
       return;
     }
@@ -161,11 +178,7 @@ class Aligner {
     difference.kind = Difference::Kind::kOperation;
     difference.pattern_node = p;
     difference.graph_node = g;
-    difference.expected = operation_text(pattern_, p);
-    difference.actual = operation_text(graph_, g);
-    difference.message =
-        pattern_label(p) + " is " + difference.expected + ", " + graph_label(g) + " is " + difference.actual;
-    difference.hint = hint_for_operation(p, g);
+    if (!quiet_) describe_operation(difference);
     add(other, std::move(difference));
     if (graph_.node(g).op != Op::kPlaceholder && graph_.node(g).op != Op::kOutput)
       align_arguments(other, p, g);
@@ -184,11 +197,7 @@ class Aligner {
       difference.kind = Difference::Kind::kPatternExtra;
       difference.pattern_node = p;
       difference.graph_node = g;
-      difference.expected = operation_text(pattern_, p);
-      difference.actual = operation_text(graph_, g);
-      difference.message =
-          pattern_label(p) + ", " + difference.expected + ", has no counterpart before " + graph_label(g);
-      difference.hint = "leave it out of the pattern";
+      if (!quiet_) describe_pattern_extra(difference);
       add(attempt, std::move(difference));
       align(attempt, input, g);
       if (attempt.score > best.score) best = std::move(attempt);
@@ -202,15 +211,37 @@ class Aligner {
       difference.kind = Difference::Kind::kGraphExtra;
       difference.pattern_node = p;
       difference.graph_node = g;
-      difference.expected = operation_text(pattern_, p);
-      difference.actual = operation_text(graph_, g);
-      difference.message =
-          graph_label(g) + ", " + difference.actual + ", has no counterpart behind " + pattern_label(p);
-      difference.hint = "add " + print_node(graph_, g) + " to the pattern";
+      if (!quiet_) describe_graph_extra(difference);
       add(attempt, std::move(difference));
       align(attempt, p, input);
       if (attempt.score > best.score) best = std::move(attempt);
     }
+  }
+
+  void describe_operation(Difference& difference) const {
+    const NodeId p = difference.pattern_node;
+    const NodeId g = difference.graph_node;
+    difference.expected = operation_text(pattern_, p);
+    difference.actual = operation_text(graph_, g);
+    difference.message =
+        pattern_label(p) + " is " + difference.expected + ", " + graph_label(g) + " is " + difference.actual;
+    difference.hint = hint_for_operation(p, g);
+  }
+
+  void describe_pattern_extra(Difference& difference) const {
+    difference.expected = operation_text(pattern_, difference.pattern_node);
+    difference.actual = operation_text(graph_, difference.graph_node);
+    difference.message = pattern_label(difference.pattern_node) + ", " + difference.expected +
+                         ", has no counterpart before " + graph_label(difference.graph_node);
+    difference.hint = "leave it out of the pattern";
+  }
+
+  void describe_graph_extra(Difference& difference) const {
+    difference.expected = operation_text(pattern_, difference.pattern_node);
+    difference.actual = operation_text(graph_, difference.graph_node);
+    difference.message = graph_label(difference.graph_node) + ", " + difference.actual +
+                         ", has no counterpart behind " + pattern_label(difference.pattern_node);
+    difference.hint = "add " + print_node(graph_, difference.graph_node) + " to the pattern";
   }
 
   static std::string operation_text(const Graph& graph, NodeId id) {
@@ -260,21 +291,21 @@ class Aligner {
     const size_t common = std::min(a.args.size(), b.args.size());
     for (size_t i = 0; i < common; ++i) align_values(state, a.args[i], b.args[i], p, g, argument_name(i));
     for (size_t i = common; i < a.args.size(); ++i)
-      note_arity(state, p, g, argument_name(i), print_value(pattern_, a.args[i]), "");
+      note_arity(state, p, g, argument_name(i), text(pattern_, a.args[i]), "");
     for (size_t i = common; i < b.args.size(); ++i)
-      note_arity(state, p, g, argument_name(i), "", print_value(graph_, b.args[i]));
+      note_arity(state, p, g, argument_name(i), "", text(graph_, b.args[i]));
     for (const Keyword& keyword : a.kwargs) {
       const std::string name(pattern_.text(keyword.name));
       if (const Value* value = graph_.keyword(g, name)) {
         align_values(state, keyword.value, *value, p, g, name);
       } else {
-        note_arity(state, p, g, name, print_value(pattern_, keyword.value), "");
+        note_arity(state, p, g, name, text(pattern_, keyword.value), "");
       }
     }
     for (const Keyword& keyword : b.kwargs) {
       const std::string name(graph_.text(keyword.name));
       if (pattern_.keyword(p, name) == nullptr)
-        note_arity(state, p, g, name, "", print_value(graph_, keyword.value));
+        note_arity(state, p, g, name, "", text(graph_, keyword.value));
     }
   }
 
@@ -320,10 +351,10 @@ class Aligner {
                 ? b.signature->parameters[static_cast<size_t>(right - b.arguments.data())].default_value
                 : Value::unknown();
         if (equal_to_default(pattern_, written, fallback)) continue;
-        note_argument(state, p, g, name, print_value(pattern_, written),
+        note_argument(state, p, g, name, text(pattern_, written),
                       fallback.kind == ValueKind::kUnknown
                           ? "nothing"
-                          : "the default " + print_value(default_values(), fallback));
+                          : "the default " + text(default_values(), fallback));
       } else {
         const Value written = right->value;
         if (right->source == Source::kValue && equal_to_default(graph_, written, parameter.default_value))
@@ -331,17 +362,17 @@ class Aligner {
         note_argument(state, p, g, name,
                       parameter.default_value.kind == ValueKind::kUnknown
                           ? "nothing"
-                          : "the default " + print_value(default_values(), parameter.default_value),
-                      print_value(graph_, written));
+                          : "the default " + text(default_values(), parameter.default_value),
+                      text(graph_, written));
       }
     }
     // Arguments only the other overload knows.
     for (size_t j = 0; j < b.arguments.size(); ++j) {
       const Parameter& parameter = b.signature->parameters[j];
       if (b.arguments[j].source == Source::kDefault || a.find(parameter.name) != nullptr) continue;
-      note_arity(state, p, g, std::string(parameter.name), "",
-                 b.arguments[j].source == Source::kValue ? print_value(graph_, b.arguments[j].value)
-                                                         : "several values");
+      note_arity(
+          state, p, g, std::string(parameter.name), "",
+          b.arguments[j].source == Source::kValue ? text(graph_, b.arguments[j].value) : "several values");
     }
   }
 
@@ -396,7 +427,7 @@ class Aligner {
       } else if (equal_values(graph_, bound, graph_, right, same)) {
         state.score += kBindingWeight;
       } else {
-        note_binding(state, left.node(), print_value(graph_, bound), print_value(graph_, right), g);
+        note_binding(state, left.node(), text(graph_, bound), text(graph_, right), g);
       }
       return;
     }
@@ -412,11 +443,25 @@ class Aligner {
       state.score += kLiteralWeight;
       return;
     }
-    note_argument(state, p, g, name, print_value(pattern_, left), print_value(graph_, right));
+    note_argument(state, p, g, name, text(pattern_, left), text(graph_, right));
+  }
+
+  // Texts are only made where somebody will read them.
+  std::string text(const Graph& graph, Value value) const {
+    return quiet_ ? std::string() : print_value(graph, value);
+  }
+
+  bool count_only(State& state, Difference::Kind kind) {
+    if (!quiet_) return false;
+    Difference difference;
+    difference.kind = kind;
+    add(state, std::move(difference));
+    return true;
   }
 
   void note_argument(State& state, NodeId p, NodeId g, const std::string& name, std::string expected,
                      std::string actual) {
+    if (count_only(state, Difference::Kind::kArgument)) return;
     Difference difference;
     difference.kind = Difference::Kind::kArgument;
     difference.pattern_node = p;
@@ -432,6 +477,7 @@ class Aligner {
 
   void note_arity(State& state, NodeId p, NodeId g, const std::string& name, const std::string& expected,
                   const std::string& actual) {
+    if (count_only(state, Difference::Kind::kArity)) return;
     Difference difference;
     difference.kind = Difference::Kind::kArity;
     difference.pattern_node = p;
@@ -448,6 +494,7 @@ class Aligner {
   }
 
   void note_binding(State& state, NodeId p, const std::string& first, const std::string& second, NodeId g) {
+    if (count_only(state, Difference::Kind::kBinding)) return;
     Difference difference;
     difference.kind = Difference::Kind::kBinding;
     difference.pattern_node = p;
@@ -462,6 +509,7 @@ class Aligner {
   const Matcher& matcher_;
   const Graph& pattern_;
   const Graph& graph_;
+  bool quiet_ = false;
 };
 
 }  // namespace

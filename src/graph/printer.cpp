@@ -28,9 +28,13 @@ bool is_identifier(std::string_view text) {
 
 class Writer {
  public:
-  explicit Writer(const Graph& graph) : graph_(graph) {
-    for (const NodeId id : graph.placeholders()) locals_.insert(graph.target(id));
-    for (NodeId id = graph.first(); id != kNoNode; id = graph.next(id)) locals_.insert(graph.node_name(id));
+  explicit Writer(const Graph& graph) : graph_(graph) {}
+
+  // From here on names that a local hides are written under another name.
+  void note_locals() {
+    for (const NodeId id : graph_.placeholders()) locals_.insert(graph_.target(id));
+    for (NodeId id = graph_.first(); id != kNoNode; id = graph_.next(id))
+      locals_.insert(graph_.node_name(id));
   }
 
   // A dotted name, with its root renamed where a local name hides it.
@@ -302,6 +306,7 @@ class Writer {
 
 std::string print_module(const Graph& graph) {
   Writer writer(graph);
+  writer.note_locals();
   // Which values die behind which node.
   std::vector<NodeId> last_use(graph.pool_size(), kNoNode);
   for (NodeId id = graph.first(); id != kNoNode; id = graph.next(id)) {
