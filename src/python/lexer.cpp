@@ -299,6 +299,8 @@ void Lexer::resume_after(uint32_t offset) {
     if (column <= indents_.back()) break;
     at_ = next_line_begin(at_);
   }
+  // What is read again is not collected twice.
+  while (!comments_.empty() && comments_.back().begin >= at_) comments_.pop_back();
 }
 
 void Lexer::comment() {
