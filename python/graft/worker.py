@@ -2,7 +2,7 @@
 
 Descriptor 3 is the channel (one JSON object a line), descriptor 4 the doorbell's page. The reference worker runs original graphs;
 a candidate worker runs one rewritten graph with the replacement functions of its passes. Both are this file: a candidate differs
-only in that the host believes nothing it says. Times are the host's; nothing here reads a clock.
+only in that the host believes nothing it says. Times are taken by the host.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 #include "referee/evaluator.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <random>
 
 #include <fmt/core.h>
 
-#include "base/log.h"
 #include "referee/interrupt.h"
 #include "referee/outputs.h"
 #include "referee/shared_memory.h"
@@ -35,15 +35,6 @@ Error interrupted_error() {
   return {ErrorKind::kInterrupted, "interrupted", {}, {}, {}};
 }
 
-// Two Python numbers as their repr: both finite or not, as doubles.
-std::optional<double> number_of(const OutputInfo& info) {
-  if (info.dtype != "float" && info.dtype != "int") return std::nullopt;
-  double value = 0;
-  auto [end, code] = std::from_chars(info.value.data(), info.value.data() + info.value.size(), value);
-  if (code != std::errc() || end != info.value.data() + info.value.size()) return std::nullopt;
-  return value;
-}
-
 // Words that are NaN in every floating format of 16 bits and more and no legal bool, and that a candidate
 // cannot foresee.
 uint64_t poison_word() {
@@ -68,6 +59,15 @@ bool untouched(std::span<const std::byte> bytes, uint64_t word) {
   for (size_t i = 0; i < bytes.size(); ++i)
     if (bytes[i] != pattern[i % sizeof word]) return false;
   return !bytes.empty();
+}
+
+// " (TEXT)": the last line a process printed, which for Python is the exception that ended it.
+std::string last_line(std::string_view output) {
+  size_t end = output.find_last_not_of(" \n\r\t");
+  if (end == std::string_view::npos) return {};
+  output = output.substr(0, end + 1);
+  size_t begin = output.find_last_of('\n');
+  return fmt::format(" ({})", output.substr(begin == std::string_view::npos ? 0 : begin + 1).substr(0, 500));
 }
 
 Json layout_json(const std::vector<TensorSlot>& slots) {
@@ -97,7 +97,7 @@ class Evaluation {
     int64_t waited = owner_.reference_->waited_ns() - waited_before;
     if (candidate_) {
       waited += candidate_->waited_ns();
-      result_.pass_output = candidate_->finish();
+      result_.pass_output += candidate_->finish();
     }
     if (!status.ok()) return std::move(status).error();
     if (!owner_.reference_->alive()) GRAFT_RETURN_IF_ERROR(owner_.restart_reference());
@@ -119,8 +119,13 @@ class Evaluation {
     if (!go_on) return {};
     Reply hello = candidate_->ready(steady_clock::now() + kStartLimit);
     if (!hello.ok()) {
+      // No pass has been loaded yet: this says nothing about the pass.
       if (interrupted()) return interrupted_error();
-      return fault("a candidate worker did not start: " + hello.failure->to_string());
+      result_.pass_output = candidate_->finish();
+      settle(bench::GraphStatus::kEagerFail, Verdict::kMachineFault,
+             fmt::format("the candidate worker does not start: {}{}", hello.failure->to_string(),
+                         last_line(result_.pass_output)));
+      return {};
     }
     deadline_ = steady_clock::now() + limit();
     GRAFT_ASSIGN_OR_RETURN(go_on, run_rewritten());
@@ -316,6 +321,7 @@ class Evaluation {
     eager_ = std::move(*report);
     result_.inputs_changed = eager_.inputs_changed;
     for (const OutputInfo& info : eager_.outputs) {
+      result_.outputs.emplace_back().eager = info;
       if (!info.is_tensor) {
         output_slots_.emplace_back();
         continue;
@@ -367,12 +373,8 @@ class Evaluation {
     if (!report) return false;
     pass_ = std::move(*report);
 
-    for (size_t i = 0; i < eager_.outputs.size(); ++i) {
-      OutputResult output;
-      output.eager = eager_.outputs[i];
-      if (i < pass_.outputs.size()) output.pass = pass_.outputs[i];
-      result_.outputs.push_back(std::move(output));
-    }
+    for (size_t i = 0; i < std::min(eager_.outputs.size(), pass_.outputs.size()); ++i)
+      result_.outputs[i].pass = pass_.outputs[i];
     if (pass_.outputs.size() != eager_.outputs.size()) {
       settle(bench::GraphStatus::kShapeMismatch, Verdict::kWrong,
              fmt::format("{} outputs instead of {}", pass_.outputs.size(), eager_.outputs.size()));
@@ -460,9 +462,6 @@ class Evaluation {
         compare_tensor(*output_slots_[i], given, output);
       } else {
         output.equal_value = output.eager.value == output.pass->value;
-        auto wanted = number_of(output.eager), got = number_of(*output.pass);
-        if (wanted && got)
-          output.compared = bench::compare_tensors(bench::DType::kFloat64, &*wanted, &*got, 1);
       }
       auto from = output.correct_from();
       if (first)
@@ -568,6 +567,14 @@ Result<std::unique_ptr<Worker>> Evaluator::start_worker(WorkerOptions::Role role
   GRAFT_RETURN_IF_ERROR(make_directories(options.directory));
   options.device = options_.device;
   options.threads = options_.threads;
+  // With CPUs to spare the host spins through most calls; otherwise it would take one from the threads of
+  // torch.
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  int count = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+  int busy = options_.device == "cuda" ? 1 : options_.threads > 0 ? options_.threads : count;
+  if (busy + 2 <= count) options.host_spin_ns = 2'000'000;
+  if (count == 1) options.host_spin_ns = options.worker_spin_ns = 0;
   return Worker::start(options);
 }
 
@@ -576,7 +583,6 @@ Status Evaluator::ready(RunInfo& info) {
   if (!hello.ok()) {
     if (interrupted()) return interrupted_error();
     std::string output = reference_->finish();
-    log_verbose(output);
     std::string hint = options_.device == "cuda"
                            ? "see `graft doctor`; `--device cpu` needs no GPU"
                            : "install torch for this Python, or name another with GRAFT_PYTHON";

@@ -2,18 +2,23 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 namespace graft::referee {
 namespace {
 
 constexpr double kNsPerMs = 1e6;
 constexpr int kHandshakes = 40;
+constexpr uint32_t kBusyUs = 300;  // longer than the host spins
+// Calls that do not count at the start of a block go on this long: until the other arm's process and the
+// threads of its torch have stopped spinning.
+constexpr double kSettleMs = 5;
 constexpr int kMinTrials = 5;
 
 struct Arm {
   Worker& worker;
   bool eager;
-  double handshake_ms = 0;
+  Measurement::Handshake handshake = {};
 };
 
 // One call with its preparation. The time in milliseconds, nothing taken off.
@@ -27,16 +32,20 @@ std::optional<ArmFailure> call(Arm& arm, bool refresh, Deadline deadline, double
 }
 
 std::optional<ArmFailure> calibrate(Arm& arm, Deadline deadline) {
-  std::vector<double> times;
-  for (int i = 0; i < kHandshakes; ++i) {
-    // As before a call: the worker has just answered and spins for the next ring.
-    BellAnswer ready = arm.worker.ring(BellCommand::kPrepare, 0, deadline);
-    if (!ready.ok()) return ArmFailure{arm.eager, std::move(*ready.failure)};
-    BellAnswer answer = arm.worker.ring(BellCommand::kCalibrate, 0, deadline);
-    if (!answer.ok()) return ArmFailure{arm.eager, std::move(*answer.failure)};
-    times.push_back(static_cast<double>(answer.elapsed_ns) / kNsPerMs);
+  uint32_t sleeping_us = std::max(kBusyUs, static_cast<uint32_t>(3 * arm.worker.host_spin_ns() / 1000));
+  for (uint32_t busy_us : {0U, sleeping_us}) {
+    std::vector<double> times;
+    int rings = busy_us > 1000 ? kHandshakes / 4 : kHandshakes;
+    for (int i = 0; i < rings; ++i) {
+      // As before a call: the worker has just answered and spins for the next ring.
+      BellAnswer ready = arm.worker.ring(BellCommand::kPrepare, 0, deadline);
+      if (!ready.ok()) return ArmFailure{arm.eager, std::move(*ready.failure)};
+      BellAnswer answer = arm.worker.ring(BellCommand::kCalibrate, busy_us, deadline);
+      if (!answer.ok()) return ArmFailure{arm.eager, std::move(*answer.failure)};
+      times.push_back(std::max(0.0, static_cast<double>(answer.elapsed_ns) / kNsPerMs - busy_us / 1e3));
+    }
+    (busy_us == 0 ? arm.handshake.spinning_ms : arm.handshake.sleeping_ms) = bench::median(times);
   }
-  arm.handshake_ms = bench::median(times);
   return std::nullopt;
 }
 
@@ -50,14 +59,25 @@ std::optional<ArmFailure> warm_up(Arm& arm, const TrialPlan& plan, int calls, De
   return std::nullopt;
 }
 
-std::optional<ArmFailure> block(Arm& arm, const TrialPlan& plan, int calls, double handshake_ms,
-                                Deadline deadline, std::vector<double>& times) {
-  // The first call of a block meets caches and cores that were the other arm's; it is not a trial.
+std::optional<ArmFailure> block(Arm& arm, const TrialPlan& plan, int calls,
+                                const Measurement::Handshake& handshake, Deadline deadline,
+                                std::vector<double>& times) {
   double elapsed = 0;
-  if (auto failure = call(arm, true, deadline, elapsed)) return failure;
+  auto begin = std::chrono::steady_clock::now();
+  auto settled = [&] {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count() >=
+           kSettleMs;
+  };
+  bool first = true;
+  do {
+    if (auto failure = call(arm, plan.refresh_each || first, deadline, elapsed)) return failure;
+    first = false;
+  } while (!settled());
+  double spin_ms = static_cast<double>(arm.worker.host_spin_ns()) / kNsPerMs;
   for (int i = 0; i < calls; ++i) {
     if (auto failure = call(arm, plan.refresh_each, deadline, elapsed)) return failure;
-    times.push_back(std::max(elapsed - handshake_ms, 1e-6));
+    double cost = elapsed > spin_ms ? handshake.sleeping_ms : handshake.spinning_ms;
+    times.push_back(std::max(elapsed - cost, 1e-6));
   }
   return std::nullopt;
 }
@@ -76,8 +96,8 @@ std::optional<ArmFailure> measure(Worker& eager, Worker& pass, const TrialPlan& 
   Arm eager_arm{eager, true}, pass_arm{pass, false};
   for (Arm* arm : {&eager_arm, &pass_arm})
     if (auto failure = calibrate(*arm, deadline)) return failure;
-  measurement.eager_handshake_ms = eager_arm.handshake_ms;
-  measurement.pass_handshake_ms = pass_arm.handshake_ms;
+  measurement.eager_handshake = eager_arm.handshake;
+  measurement.pass_handshake = pass_arm.handshake;
 
   // A graph so slow that the plan would eat the time limit gets fewer calls; only the trusted arm's time
   // decides.
@@ -107,7 +127,7 @@ std::optional<ArmFailure> measure(Worker& eager, Worker& pass, const TrialPlan& 
       if (i % 2 == 1) std::swap(order[0], order[1]);
       for (Arm* arm : order) {
         auto& times = arm->eager ? taken.eager_ms : taken.pass_ms;
-        if (auto failure = block(*arm, plan, calls, eager_arm.handshake_ms, deadline, times)) return failure;
+        if (auto failure = block(*arm, plan, calls, eager_arm.handshake, deadline, times)) return failure;
       }
     }
     taken.eager = bench::summarize(taken.eager_ms);

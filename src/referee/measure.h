@@ -1,8 +1,8 @@
 // Timing: two workers that each hold a graph ready, called in turns, by the host's clock alone.
 //
-// A call is a ring of the doorbell: the time from the ring to the answer, less the cost of an empty ring. The
-// arms alternate in blocks, the order turning round from block to block, so that a machine that slows down or
-// speeds up meets both alike. While one arm runs, the other sleeps in its futex.
+// A call is a ring of the doorbell: the time from the ring to the answer, less the cost of the ring itself.
+// The arms alternate in blocks, the order turning round from block to block, so that a machine that slows
+// down or speeds up meets both alike. While one arm runs, the other sleeps in its futex.
 #pragma once
 
 #include <optional>
@@ -43,10 +43,15 @@ struct Measurement {
   int attempts = 0;
   int warmup = 0;  // calls made
   int trials = 0;
-  // Medians of empty rings. The eager arm's is taken off both arms' times; the pass arm's is a diagnostic,
-  // for it is what untrusted code could stretch.
-  double eager_handshake_ms = 0;
-  double pass_handshake_ms = 0;
+  // What a ring costs beside the call, as medians: while the host spins for the answer, and where it has gone
+  // to sleep and must wake up. Those of the eager arm are taken off both arms' times; those of the pass arm
+  // are a diagnostic, for they are what untrusted code could stretch.
+  struct Handshake {
+    double spinning_ms = 0;
+    double sleeping_ms = 0;
+  };
+  Handshake eager_handshake;
+  Handshake pass_handshake;
 };
 
 // Both workers are in `serve`. On a failure of one, the other is still serving.

@@ -28,6 +28,10 @@ Json to_json(const bench::Interval& interval) {
   return Json::object({{"low", interval.low}, {"high", interval.high}});
 }
 
+Json to_json(const Measurement::Handshake& handshake) {
+  return Json::object({{"spinning_ms", handshake.spinning_ms}, {"sleeping_ms", handshake.sleeping_ms}});
+}
+
 Json to_json(const OutputInfo& info) {
   Json json = Json::object({{"dtype", info.dtype}});
   if (info.is_tensor) json.set("shape", list_of(info.shape));
@@ -139,8 +143,8 @@ Json to_json(const GraphResult& graph) {
                            {"warmup", times.warmup},
                            {"trials", times.trials},
                            {"attempts", times.attempts},
-                           {"eager_handshake_ms", times.eager_handshake_ms},
-                           {"pass_handshake_ms", times.pass_handshake_ms},
+                           {"eager_handshake", to_json(times.eager_handshake)},
+                           {"pass_handshake", to_json(times.pass_handshake)},
                            {"eager_trials_ms", list_of(times.eager_ms)},
                            {"pass_trials_ms", list_of(times.pass_ms)}}));
   } else {

@@ -27,9 +27,9 @@ struct PassUse {
 struct OutputResult {
   OutputInfo eager;
   std::optional<OutputInfo> pass;             // absent where the pass gave fewer outputs
-  std::optional<bench::Comparison> compared;  // of tensors, and of Python numbers as float64
-  bool equal_value = false;                   // of plain Python values
-  bool written = true;                        // false: the output's room was left untouched
+  std::optional<bench::Comparison> compared;  // of tensors
+  bool equal_value = false;  // of plain Python values, which are right or wrong at every level
+  bool written = true;       // false: the output's room was left untouched
 
   // The smallest level from which this output counts as correct.
   std::optional<int> correct_from() const;

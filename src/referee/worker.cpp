@@ -47,14 +47,14 @@ Result<std::unique_ptr<Worker>> Worker::start(const WorkerOptions& options) {
                                                                   SharedBuffer::Access::kReadWrite));
   worker->bell_ = HostBell(new (worker->bell_page_.data()) DoorbellPage);
   GRAFT_ASSIGN_OR_RETURN(worker->output_, OutputCapture::start(options.max_output));
-  worker->spin_ns_ = options.spin_ns;
+  worker->spin_ns_ = options.host_spin_ns;
 
   ProcessOptions process;
   process.argv = options.python;
   const char* role = options.role == WorkerOptions::Role::kReference ? "reference" : "candidate";
   for (std::string argument :
        {std::string("-m"), std::string("graft.worker"), std::string(role), options.device,
-        std::to_string(options.threads), std::to_string(options.spin_ns)})
+        std::to_string(options.threads), std::to_string(options.worker_spin_ns)})
     process.argv.push_back(std::move(argument));
   process.directory = options.directory;
   process.clear_environment = true;

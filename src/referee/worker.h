@@ -55,6 +55,9 @@ struct BellAnswer {
   bool ok() const { return !failure; }
 };
 
+// Longer than a sleeping process takes to wake up.
+inline constexpr int64_t kWorkerSpinNs = 2'000'000;
+
 struct WorkerOptions {
   enum class Role { kReference, kCandidate };
   Role role = Role::kReference;
@@ -62,8 +65,11 @@ struct WorkerOptions {
   std::vector<std::pair<std::string, std::string>> environment;  // the whole environment of the worker
   std::string directory;                                         // working folder
   std::string device = "cpu";                                    // "cpu" or "cuda"
-  int threads = 0;           // torch's intra-op threads; 0: torch's own choice
-  int64_t spin_ns = 50'000;  // how long each side spins before it sleeps
+  int threads = 0;  // torch's intra-op threads; 0: torch's own choice
+  // How long each side spins before it sleeps. The worker must spin over the moment in which the host wakes
+  // up from the answer before, or its own waking would be timed.
+  int64_t host_spin_ns = 50'000;
+  int64_t worker_spin_ns = kWorkerSpinNs;
   size_t max_output = size_t{1} << 20;
 };
 
@@ -96,6 +102,8 @@ class Worker {
   // Kills the process group. Further calls fail with kDied.
   void kill();
   bool alive() const { return alive_; }
+  // How long a ring is waited for by spinning; a longer wait ends with the host waking up from sleep.
+  int64_t host_spin_ns() const { return spin_ns_; }
   // Nanoseconds this object has spent waiting for the process, over its life.
   int64_t waited_ns() const { return waited_ns_; }
   pid_t pid() const { return process_.pid(); }

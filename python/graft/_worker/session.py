@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import platform
+import time
 
 import torch
 
@@ -15,6 +16,12 @@ from graft._worker.channel import Channel, describe_exception
 
 def _nothing() -> tuple:
     return ()
+
+
+def _stay_busy(microseconds: int) -> None:
+    end = time.perf_counter_ns() + 1000 * microseconds
+    while time.perf_counter_ns() < end:
+        pass
 
 
 class Session:
@@ -94,7 +101,7 @@ class Session:
                 elif command == prepare:
                     self._prepare(argument)
                 elif command == BellCommand.CALIBRATE:
-                    _nothing()
+                    _stay_busy(argument)
                 elif command == BellCommand.EXPORT:
                     self._export()
                 elif command == BellCommand.QUIT:
