@@ -1,11 +1,14 @@
 #include "graph/pass_file.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "graph/importer.h"
+#include "graph/printer.h"
+#include "python/visitor.h"
 
 namespace graft::graph {
 namespace {
@@ -54,6 +57,105 @@ Result<std::vector<std::string>> read_names(const std::string& path) {
     names.push_back(item.as_string());
   }
   return names;
+}
+
+// replacement_args may look at its values (shapes, elements of tuples, arithmetic on both), not compute with
+// them.
+void check_replacement_args(PassFile& pass) {
+  const Graph& graph = pass.replacement_args;
+  std::vector<char> plain(graph.pool_size(), 0);  // numbers and tuples of numbers
+  for (NodeId id = graph.first(); id != kNoNode; id = graph.next(id)) {
+    const Node& node = graph.node(id);
+    if (node.op == Op::kPlaceholder || node.op == Op::kOutput) continue;
+    const std::string_view target = graph.target(id);
+    if (node.op == Op::kCallMethod) {
+      static const std::unordered_set<std::string_view> kQueries = {
+          "size",       "stride",       "dim",           "numel",         "nelement",
+          "ndimension", "element_size", "is_contiguous", "storage_offset"};
+      plain[id] = kQueries.contains(target) ? 1 : 0;
+    } else if (node.op == Op::kCallFunction && target == "builtins.getattr") {
+      const bool view = node.args.size() > 1 && node.args[1].kind == ValueKind::kString &&
+                        (graph.text(node.args[1].index) == "T" || graph.text(node.args[1].index) == "mT");
+      plain[id] = view ? 0 : 1;
+    } else if (node.op == Op::kCallFunction &&
+               (target.starts_with("_operator.") || target.starts_with("builtins.") ||
+                target.starts_with("math."))) {
+      plain[id] = 1;
+      // An element of a parameter may be an element of a tuple as well as a slice of a tensor: a view either
+      // way.
+      if (target == "_operator.getitem") continue;
+      graph.for_each_input(id, [&](NodeId input) {
+        if (!plain[input]) plain[id] = 0;
+      });
+    }
+    if (plain[id]) continue;
+    Violation violation;
+    violation.rule = "computes-arguments";
+    violation.message =
+        "replacement_args computes " + print_node(graph, id) + ", which runs outside the replacement";
+    violation.place = Place{graph.file, node.lines.first, node.lines.column};
+    pass.violations.push_back(std::move(violation));
+  }
+}
+
+// Modules of the same folder tree that a pass imports are held to the same rules. The parent of the pass
+// folder is on the import path when a pass runs.
+void check_helpers(const python::ParsedModule& module, const std::string& path,
+                   std::unordered_set<std::string>& visited, std::vector<Violation>& violations) {
+  if (path.empty()) return;
+  auto parent = [](const std::string& of) {
+    const size_t slash = of.rfind('/');
+    return slash == std::string::npos ? std::string(".") : of.substr(0, slash);
+  };
+  const std::string folder = parent(path);
+  const std::string root = join_path(folder, "..");
+  auto visit = [&](const std::string& base, std::string_view dotted) {
+    std::string relative(dotted);
+    std::replace(relative.begin(), relative.end(), '.', '/');
+    for (const std::string& candidate :
+         {join_path(base, relative + ".py"), join_path(base, relative + "/__init__.py")}) {
+      if (!is_regular_file(candidate) || !visited.insert(candidate).second) continue;
+      const Result<python::ParsedModule> helper = python::parse_file(candidate);
+      if (!helper.ok()) {
+        violations.push_back({"helper", helper.error().message, helper.error().place, ""});
+        continue;
+      }
+      SourceRuleOptions options;
+      options.helper = true;
+      const std::vector<Violation> found = check_source_rules(*helper, options);
+      violations.insert(violations.end(), found.begin(), found.end());
+      check_helpers(*helper, candidate, visited, violations);
+    }
+  };
+  // `from pass_dir.helper import f`: the name before the first dot is the folder itself, whatever it is
+  // called here.
+  auto visit_absolute = [&](std::string_view dotted) {
+    visit(root, dotted);
+    visit(folder, dotted);
+    const size_t dot = dotted.find('.');
+    if (dot != std::string_view::npos && !is_directory(join_path(root, dotted.substr(0, dot)))) {
+      visit(folder, dotted.substr(dot + 1));
+    }
+  };
+  python::walk(*module.module, [&](const python::Node& node) {
+    if (const auto* import = python::node_cast<python::Import>(&node)) {
+      for (const python::Alias* alias : import->names) visit_absolute(alias->name);
+    } else if (const auto* from = python::node_cast<python::ImportFrom>(&node)) {
+      const std::string_view name = python::present(from->module) ? from->module : std::string_view{};
+      if (from->level == 0) {
+        visit_absolute(name);
+        for (const python::Alias* alias : from->names)
+          visit_absolute(std::string(name) + "." + std::string(alias->name));
+        return;
+      }
+      std::string base = folder;
+      for (uint32_t i = 1; i < from->level; ++i) base = join_path(base, "..");
+      if (!name.empty()) visit(base, name);
+      for (const python::Alias* alias : from->names) {
+        visit(base, (name.empty() ? "" : std::string(name) + ".") + std::string(alias->name));
+      }
+    }
+  });
 }
 
 }  // namespace
@@ -105,6 +207,9 @@ Result<PassFile> load_pass_text(std::string text, std::string name, std::string 
                        "one value or a flat tuple of values");
   }
   pass.violations = check_source_rules(module);
+  check_replacement_args(pass);
+  std::unordered_set<std::string> visited = {pass.path};
+  check_helpers(module, pass.path, visited, pass.violations);
   return pass;
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graph/strict_rules.h"
 #include "python/visitor.h"
 
 namespace graft::graph {
@@ -179,7 +180,11 @@ std::string Violation::to_string() const {
 
 std::vector<Violation> check_source_rules(const python::ParsedModule& module,
                                           const SourceRuleOptions& options) {
-  return Checker(module, options).run();
+  std::vector<Violation> violations = Checker(module, options).run();
+  if (!options.reference_only) check_strict_rules(module, options, violations);
+  std::stable_sort(violations.begin(), violations.end(),
+                   [](const Violation& a, const Violation& b) { return a.place.line < b.place.line; });
+  return violations;
 }
 
 }  // namespace graft::graph
