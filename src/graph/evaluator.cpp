@@ -146,7 +146,7 @@ Status Evaluator::run_statement(const python::Stmt& statement) {
       const auto& assignment = python::as<python::Assign>(statement);
       GRAFT_ASSIGN_OR_RETURN(Meaning meaning, resolve(*assignment.value, wanted_name_of(assignment.targets)));
       for (const python::Expr* target : assignment.targets) {
-        GRAFT_RETURN_IF_ERROR(assign(*target, meaning, lines_of(statement)));
+        GRAFT_RETURN_IF_ERROR(assign(*target, meaning, statement));
       }
       return {};
     }
@@ -156,7 +156,7 @@ Status Evaluator::run_statement(const python::Stmt& statement) {
       const auto* name = node_cast<python::Name>(assignment.target);
       GRAFT_ASSIGN_OR_RETURN(Meaning meaning,
                              resolve(*assignment.value, name != nullptr ? name->id : std::string_view{}));
-      return assign(*assignment.target, std::move(meaning), lines_of(statement));
+      return assign(*assignment.target, std::move(meaning), statement);
     }
     case NodeKind::kAugAssign:
       return assign_augmented(python::as<python::AugAssign>(statement));
@@ -242,7 +242,7 @@ Status Evaluator::run_for(const python::For& loop) {
   for (const Value& item : items) {
     Meaning meaning;
     meaning.value = item;
-    GRAFT_RETURN_IF_ERROR(assign(*loop.target, std::move(meaning), lines_of(loop)));
+    GRAFT_RETURN_IF_ERROR(assign(*loop.target, std::move(meaning), loop));
     GRAFT_RETURN_IF_ERROR(run_body(loop.body));
     if (frame_->returned) return {};
     broke = std::exchange(frame_->broke, false);
@@ -252,7 +252,7 @@ Status Evaluator::run_for(const python::For& loop) {
   return broke ? Status{} : run_body(loop.orelse);
 }
 
-Status Evaluator::assign(const python::Expr& target, Meaning meaning, Lines lines) {
+Status Evaluator::assign(const python::Expr& target, Meaning meaning, const python::Node& at) {
   if (const auto* name = node_cast<python::Name>(&target)) {
     if (name->id == self_name_ && !self_name_.empty() && frame_->outer == nullptr) {
       return error_at(target, "'" + std::string(name->id) + "' must stay the module");
@@ -269,7 +269,8 @@ Status Evaluator::assign(const python::Expr& target, Meaning meaning, Lines line
       return error_at(target, "a write into a constant container is not understood", "a write into a tensor");
     }
     GRAFT_ASSIGN_OR_RETURN(const Value index, evaluate(*subscript->slice));
-    graph_.add(Op::kCallFunction, "_operator.setitem", "setitem", {container, index, value}, {}, lines);
+    graph_.add(Op::kCallFunction, "_operator.setitem", "setitem", {container, index, value}, {},
+               lines_of(at));
     return {};
   }
   return error_at(target,
@@ -301,7 +302,7 @@ Status Evaluator::unpack(const python::Nodes<python::Expr>& targets, Value value
   for (uint32_t i = 0; i < targets.size(); ++i) {
     Meaning meaning;
     meaning.value = items[i];
-    GRAFT_RETURN_IF_ERROR(assign(*targets[i], std::move(meaning), lines_of(at)));
+    GRAFT_RETURN_IF_ERROR(assign(*targets[i], std::move(meaning), at));
   }
   return {};
 }

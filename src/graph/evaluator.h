@@ -49,7 +49,7 @@ class Evaluator {
   Status run_body(const python::Nodes<python::Stmt>& body);
   Status run_statement(const python::Stmt& statement);
   Status run_for(const python::For& loop);
-  Status assign(const python::Expr& target, Meaning meaning, Lines lines);
+  Status assign(const python::Expr& target, Meaning meaning, const python::Node& at);
   Status assign_augmented(const python::AugAssign& statement);
   Status unpack(const python::Nodes<python::Expr>& targets, Value value, const python::Node& at);
 

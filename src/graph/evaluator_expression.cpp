@@ -382,7 +382,7 @@ Status Evaluator::run_generators(const python::Nodes<python::Comprehension>& gen
   for (const Value& item : items) {
     Meaning meaning;
     meaning.value = item;
-    GRAFT_RETURN_IF_ERROR(assign(*generator.target, std::move(meaning), lines_of(generator)));
+    GRAFT_RETURN_IF_ERROR(assign(*generator.target, std::move(meaning), generator));
     bool wanted = true;
     for (const python::Expr* condition : generator.ifs) {
       GRAFT_ASSIGN_OR_RETURN(const Value test, evaluate(*condition));
