@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -42,23 +43,51 @@ Result<std::string> read_file(const std::string& path, size_t max_bytes) {
   }
 }
 
-Status write_file_atomic(const std::string& path, std::string_view content) {
-  std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
-  UniqueFd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!fd) return os_error("write", path, errno);
-  auto fail = [&](int code) {
-    unlink(temporary.c_str());
-    return os_error("write", path, code);
-  };
+namespace {
+
+// 0, or the errno value of the write that failed.
+int write_all(int fd, std::string_view content) {
   while (!content.empty()) {
-    ssize_t count = write(fd.get(), content.data(), content.size());
+    ssize_t count = write(fd, content.data(), content.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return fail(errno);
+    if (count < 0) return errno;
     content.remove_prefix(static_cast<size_t>(count));
   }
-  if (fsync(fd.get()) != 0 && errno != EINVAL && errno != EROFS) return fail(errno);
-  if (rename(temporary.c_str(), path.c_str()) != 0) return fail(errno);
-  return {};
+  return 0;
+}
+
+}  // namespace
+
+Status write_file_atomic(const std::string& path, std::string_view content) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    if (S_ISDIR(info.st_mode)) return os_error("write", path, EISDIR);
+    UniqueFd device(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!device) return os_error("write", path, errno);
+    if (int code = write_all(device.get(), content); code != 0) return os_error("write", path, code);
+    return {};
+  }
+  std::string target = path;
+  if (lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode)) {
+    std::error_code code;
+    target = fs::canonical(path, code).string();
+    if (code) return os_error("write", path, code.value());
+  }
+  // A name of its own for every write of this process; another may have left one behind when it crashed.
+  static std::atomic<unsigned> number{0};
+  std::string temporary;
+  UniqueFd fd;
+  while (!fd) {
+    temporary = fmt::format("{}.{}-{}.tmp", target, getpid(), number++);
+    fd.reset(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    if (!fd && errno != EEXIST) return os_error("write", path, errno);
+  }
+  int code = write_all(fd.get(), content);
+  if (code == 0 && fsync(fd.get()) != 0 && errno != EINVAL && errno != EROFS) code = errno;
+  if (code == 0 && rename(temporary.c_str(), target.c_str()) != 0) code = errno;
+  if (code == 0) return {};
+  unlink(temporary.c_str());
+  return os_error("write", path, code);
 }
 
 Status make_directories(const std::string& path) {
@@ -77,6 +106,10 @@ bool is_directory(const std::string& path) {
 bool is_regular_file(const std::string& path) {
   std::error_code code;
   return fs::is_regular_file(path, code);
+}
+
+bool is_executable(const std::string& path) {
+  return is_regular_file(path) && access(path.c_str(), X_OK) == 0;
 }
 
 std::string join_path(std::string_view head, std::string_view tail) {

@@ -14,7 +14,8 @@ namespace graft {
 Result<std::string> read_file(const std::string& path, size_t max_bytes = size_t{1} << 30);
 
 // Writes a temporary file beside `path`, syncs it and renames it over `path`, so that a reader sees the old
-// content or the new, never a part. The temporary file is removed on failure.
+// content or the new, never a part. The temporary file is removed on failure. A symbolic link stays one: the
+// file behind it is replaced. A device or pipe (/dev/stdout, /dev/null) is written to, not replaced.
 Status write_file_atomic(const std::string& path, std::string_view content);
 
 // mkdir -p. An existing folder is fine.
@@ -22,6 +23,7 @@ Status make_directories(const std::string& path);
 
 bool is_directory(const std::string& path);
 bool is_regular_file(const std::string& path);
+bool is_executable(const std::string& path);  // a regular file this user may execute
 
 // Joins with one '/'; an absolute `tail` replaces `head`.
 std::string join_path(std::string_view head, std::string_view tail);

@@ -1,7 +1,9 @@
 #include "base/json.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -81,24 +83,35 @@ class Reader {
 
   Result<Json> read_object(int depth) {
     ++at_;
-    Json object = Json::object();
-    if (take('}')) return object;
+    Json::Object members;
+    // Few keys are compared one by one, many are looked up: time must not grow with the square of the text.
+    constexpr size_t kFew = 16;
+    std::unordered_set<std::string> seen;
+    auto is_repeated = [&](const std::string& key) {
+      if (members.size() < kFew)
+        return std::any_of(members.begin(), members.end(),
+                           [&](const Json::Member& member) { return member.first == key; });
+      if (seen.empty())
+        for (const Json::Member& member : members) seen.insert(member.first);
+      return !seen.insert(key).second;
+    };
+    if (take('}')) return Json::from_members(std::move(members));
     do {
       skip_space();
       if (at_ == text_.size() || text_[at_] != '"')
         return failure("an object member has no key", "a string in double quotes");
       size_t key_at = at_;
       GRAFT_ASSIGN_OR_RETURN(std::string key, read_string());
-      if (object.find(key) != nullptr) {
+      if (is_repeated(key)) {
         at_ = key_at;
         return failure(fmt::format("key \"{}\" is repeated", key), "each key once");
       }
       if (!take(':')) return failure("no value behind the key", "':'");
       GRAFT_ASSIGN_OR_RETURN(Json value, read_value(depth + 1));
-      object.set(std::move(key), std::move(value));
+      members.emplace_back(std::move(key), std::move(value));
     } while (take(','));
     if (!take('}')) return failure("the object is not closed", "',' or '}'");
-    return object;
+    return Json::from_members(std::move(members));
   }
 
   Result<Json> read_array(int depth) {
@@ -321,6 +334,12 @@ void write(std::string& out, const Json& value, int indent, int level) {
 Json Json::object(std::initializer_list<Member> members) {
   Json json;
   json.value_ = Object(members);
+  return json;
+}
+
+Json Json::from_members(Object members) {
+  Json json;
+  json.value_ = std::move(members);
   return json;
 }
 

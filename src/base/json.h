@@ -36,6 +36,8 @@ class Json {
 
   static Json array() { return Json(Array{}); }
   static Json object(std::initializer_list<Member> members = {});
+  // An object of these members, whose keys differ.
+  static Json from_members(Object members);
 
   bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
   bool is_bool() const { return std::holds_alternative<bool>(value_); }

@@ -24,20 +24,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return name;
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path != nullptr ? path : "/usr/bin:/bin";
-  while (true) {
-    size_t colon = rest.find(':');
-    std::string candidate =
-        join_path(colon == 0 || rest.empty() ? std::string_view(".") : rest.substr(0, colon), name);
-    if (access(candidate.c_str(), X_OK) == 0 && !is_directory(candidate)) return candidate;
-    if (colon == std::string_view::npos) return {};
-    rest.remove_prefix(colon + 1);
-  }
-}
-
 std::vector<std::string> child_environment(const ProcessOptions& options) {
   std::vector<std::string> result;
   auto overridden = [&](std::string_view entry) {
@@ -104,7 +90,9 @@ bool set_nonblocking(int fd) {
     if (high < 0) fail(errno);
     moves[count++] = {high, to};
   };
-  error_fd = fcntl(error_fd, F_DUPFD_CLOEXEC, kHigh);
+  int high_error_fd = fcntl(error_fd, F_DUPFD_CLOEXEC, kHigh);
+  if (high_error_fd < 0) fail(errno);
+  error_fd = high_error_fd;
   add(stdin_fd >= 0 ? stdin_fd : null_fd, STDIN_FILENO);
   add(options.stdout_fd >= 0 ? options.stdout_fd : null_fd, STDOUT_FILENO);
   add(options.stderr_fd >= 0 ? options.stderr_fd : null_fd, STDERR_FILENO);
@@ -132,7 +120,9 @@ bool set_nonblocking(int fd) {
 
 Result<pid_t> spawn(const ProcessOptions& options, int stdin_fd) {
   if (options.argv.empty()) return fault("no command to start");
-  std::string program = find_program(options.argv[0]);
+  // A path is left to exec, whose answer says more than "absent".
+  std::string program = options.argv[0];
+  if (program.find('/') == std::string::npos) program = find_on_path(program);
   if (program.empty())
     return missing_error(fmt::format("program '{}' is not on the PATH", options.argv[0]),
                          "install it or put its folder on the PATH");
@@ -163,6 +153,20 @@ Result<pid_t> spawn(const ProcessOptions& options, int stdin_fd) {
 }
 
 }  // namespace
+
+std::string find_on_path(const std::string& name) {
+  if (name.find('/') != std::string::npos) return is_executable(name) ? name : "";
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path != nullptr ? path : "/usr/bin:/bin";
+  while (true) {
+    size_t colon = rest.find(':');
+    std::string_view folder = rest.substr(0, colon);
+    std::string candidate = join_path(folder.empty() ? std::string_view(".") : folder, name);
+    if (is_executable(candidate)) return candidate;
+    if (colon == std::string_view::npos) return {};
+    rest.remove_prefix(colon + 1);
+  }
+}
 
 std::string ExitStatus::to_string() const {
   if (exited) return fmt::format("exit code {}", *exited);

@@ -15,6 +15,10 @@
 
 namespace graft {
 
+// Looks `name` up on the PATH ($PATH, else /usr/bin:/bin) as execvp does. A name with a '/' is returned as it
+// is when executable. Empty when there is none.
+std::string find_on_path(const std::string& name);
+
 // How a child ended. Exactly one of `exited` and `signaled` is set once it has.
 struct ExitStatus {
   std::optional<int> exited;    // exit code
@@ -34,7 +38,7 @@ struct ProcessOptions {
   std::vector<std::pair<int, int>> descriptors;
   int stdout_fd = -1;  // where the child's stdout goes; -1: /dev/null. run_process() replaces both by pipes.
   int stderr_fd = -1;
-  bool die_with_parent = true;  // SIGKILL when the starting thread's process dies
+  bool die_with_parent = true;  // SIGKILL when the thread that started it ends, or its process does
 };
 
 // A running child. The destructor kills its group and reaps it.

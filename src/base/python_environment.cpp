@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "base/file.h"
+#include "base/process.h"
 
 namespace graft {
 namespace {
@@ -24,10 +25,6 @@ std::string parent(const std::string& path) {
   return fs::path(path).parent_path().string();
 }
 
-bool is_executable(const std::string& path) {
-  return is_regular_file(path) && access(path.c_str(), X_OK) == 0;
-}
-
 bool holds_package(const std::string& folder) {
   return is_regular_file(join_path(folder, "graft/__init__.py"));
 }
@@ -39,20 +36,6 @@ std::string running_program() {
 }
 
 }  // namespace
-
-std::string find_on_path(const std::string& name) {
-  if (name.find('/') != std::string::npos) return is_executable(name) ? name : "";
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path != nullptr ? path : "/usr/bin:/bin";
-  while (true) {
-    size_t colon = rest.find(':');
-    std::string_view folder = rest.substr(0, colon);
-    std::string candidate = join_path(folder.empty() ? std::string_view(".") : folder, name);
-    if (is_executable(candidate)) return candidate;
-    if (colon == std::string_view::npos) return {};
-    rest.remove_prefix(colon + 1);
-  }
-}
 
 std::vector<std::pair<std::string, std::string>> PythonEnvironment::variables() const {
   if (package_path.empty()) return {};

@@ -27,8 +27,4 @@ struct PythonEnvironment {
 // kMissing when there is none, and with kInput when $GRAFT_PYTHON is not an executable file.
 Result<PythonEnvironment> find_python_environment(std::string_view program = {});
 
-// Looks `name` up on the PATH ($PATH, else /usr/bin:/bin) as execvp does. A name with a '/' is returned as it
-// is when executable. Empty when there is none.
-std::string find_on_path(const std::string& name);
-
 }  // namespace graft

@@ -8,7 +8,9 @@ namespace {
 // FIPS 180-2, appendix B.1.
 constexpr char kAbc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
-TEST(Hash, KnownDigest) { EXPECT_EQ(sha256_hex("abc"), kAbc); }
+TEST(Hash, KnownDigest) {
+  EXPECT_EQ(sha256_hex("abc"), kAbc);
+}
 
 TEST(Hash, PiecesGiveTheSameAndTheObjectStartsAnew) {
   Sha256 hash;

@@ -48,6 +48,17 @@ INSTANTIATE_TEST_SUITE_P(All, JsonErrors,
                                          BadText{"\"a\nb\"", 1, 3}, BadText{"\"\\ud800\"", 1, 8},
                                          BadText{"\"é\\x\"", 1, 4}, BadText{"{1: 2}", 1, 2}));
 
+TEST(Json, ManyKeysAreReadInOrderAndARepeatedOneIsFound) {
+  std::string text = "{";
+  for (int i = 0; i < 50'000; ++i) text += (i > 0 ? ",\"k" : "\"k") + std::to_string(i) + "\":1";
+  auto parsed = Json::parse(text + "}");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().to_string();
+  EXPECT_EQ(parsed->members().size(), 50'000U);
+  EXPECT_EQ(parsed->members().back().first, "k49999");
+  for (const char* repeated : {"k0", "k15", "k16", "k49999"})
+    EXPECT_FALSE(Json::parse(text + ",\"" + repeated + "\":1}").ok()) << repeated;
+}
+
 TEST(Json, DeepNestingIsAnErrorNotACrash) {
   EXPECT_FALSE(Json::parse(std::string(1000000, '[')).ok());
 }
