@@ -11,7 +11,7 @@
 
 PYTHON ?= python3
 VENV_PYTHON := .venv/bin/python
-# Two builds at once are what a two-core machine with little memory carries; override with JOBS=N.
+# Compilations at once; each takes up to a gigabyte of memory.
 JOBS ?= $(shell nproc)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export GRAFT_PROGRAM := $(CURDIR)/build/graft

@@ -54,8 +54,9 @@ def fail(message: str) -> None:
     sys.exit(3)
 
 
-def run(*command: str | os.PathLike[str]) -> None:
-    result = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL)
+def run(*command: str | os.PathLike[str], **variables: str) -> None:
+    words = [str(word) for word in command]
+    result = subprocess.run(words, stdin=subprocess.DEVNULL, env=dict(os.environ, **variables))
     if result.returncode != 0:
         fail(f"`{' '.join(str(word) for word in command)}` ended with exit code {result.returncode}")
 
@@ -94,12 +95,12 @@ def install_packages(base: str) -> None:
     say(f"installing system packages: {' '.join(missing)}")
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
     for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *missing]):
-        result = subprocess.run([apt, *command], env=environment, stdout=subprocess.DEVNULL)
-        if result.returncode != 0:
-            fail(f"apt-get {command[0]} failed; as root: apt-get install {' '.join(missing)}")
+        if subprocess.run([apt, *command], env=environment, stdout=subprocess.DEVNULL).returncode != 0:
+            say(f"apt-get {command[0]} failed")
+            break
     still = [package for package in missing_packages(base) if package not in OPTIONAL]
     if still:
-        fail(f"still missing after apt-get install: {' '.join(still)}")
+        fail(f"still missing; as root: apt-get install {' '.join(still)}")
 
 
 def cache_folder() -> pathlib.Path:
@@ -146,13 +147,16 @@ def install_torch(python: pathlib.Path) -> pathlib.Path:
                 "make room, set GRAFT_CACHE to another disk, or set GRAFT_NO_TORCH=1"
             )
         say("installing torch and triton into the cache (several gigabytes, once)")
-        partial = site.with_name(name + ".partial")
-        shutil.rmtree(partial, ignore_errors=True)
-        shutil.rmtree(site, ignore_errors=True)
+        partial, scratch = site.with_name(name + ".partial"), site.with_name(name + ".tmp")
+        for folder in (partial, scratch, site):
+            shutil.rmtree(folder, ignore_errors=True)
+        scratch.mkdir()
+        # pip unpacks below TMPDIR first: the disk of the cache has been looked at, /tmp may be a small one.
         run(
             python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-cache-dir", "--target", partial,
-            "-r", ROOT / "requirements-torch.txt",
+            "-r", ROOT / "requirements-torch.txt", TMPDIR=str(scratch),
         )  # fmt: skip
+        shutil.rmtree(scratch, ignore_errors=True)
         (partial / ".complete").touch()
         partial.rename(site)
     return site
@@ -166,6 +170,8 @@ def fingerprint(base: str) -> str:
 
 
 def main() -> None:
+    # What PYTHONPATH shows to this script will not be there for .venv later.
+    os.environ.pop("PYTHONPATH", None)
     # A pyenv shim or an activated environment resolves to the real interpreter, so that the stamp is stable.
     base = os.environ.get("GRAFT_BASE_PYTHON") or getattr(sys, "_base_executable", sys.executable)
     if sys.version_info < (3, 10) and "GRAFT_BASE_PYTHON" not in os.environ:
