@@ -12,13 +12,14 @@ large, 3 something is missing.
 from __future__ import annotations
 
 import argparse
-import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
 import zipfile
+
+from setup import cache_folder
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -95,16 +96,6 @@ def strip(path: pathlib.Path) -> None:
     subprocess.run(["strip", "--strip-unneeded", path], check=True)
 
 
-def wheel_cache() -> pathlib.Path:
-    base = os.environ.get("GRAFT_CACHE")
-    cache = (
-        pathlib.Path(base) if base else pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "graft"
-    )
-    folder = cache / "wheels"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
 def backend_version() -> str:
     for line in (ROOT / "requirements-dev.txt").read_text().splitlines():
         if line.startswith("nanobind-backend=="):
@@ -114,7 +105,8 @@ def backend_version() -> str:
 
 def add_backends(target: pathlib.Path) -> list[str]:
     """Unpacks nanobind-backend for every Python there is a wheel for; the wheels are kept in the cache."""
-    version, cache, present = backend_version(), wheel_cache(), []
+    version, cache, present = backend_version(), cache_folder() / "wheels", []
+    cache.mkdir(parents=True, exist_ok=True)
     for python in PYTHONS:
         tag = "cp" + python.replace(".", "")
         pattern = f"nanobind_backend-{version}-{tag}-{tag}-*.whl"
