@@ -125,7 +125,10 @@ def main():
             peak = min(peak_memory(graft_command([path])) for _ in range(ROUNDS))
             size = os.path.getsize(path)
             worst = max(worst, peak / size)
-            print("%-24s peak memory %.1f MB for %.1f MB of source: %.1f times" % (os.path.basename(path), peak / 1e6, size / 1e6, peak / size))
+            print(
+                "%-24s peak memory %.1f MB for %.1f MB of source: %.1f times"
+                % (os.path.basename(path), peak / 1e6, size / 1e6, peak / size)
+            )
         ok = min(ratios) >= RATIO and worst <= MEMORY
         print(
             "%s: at least %.1f times ast.parse (wanted %.0f), memory at most %.1f times the source (allowed %.0f)"

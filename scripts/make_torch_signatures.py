@@ -56,7 +56,7 @@ def read_type(text):
     found = re.search(r"\(([^)]*)\)", text)
     if found and text.split("(")[0] in ("Tensor", "t"):
         alias = found.group(1).split("|")[-1].strip().replace(" ", "")
-        text = text[: found.start()] + text[found.end():]
+        text = text[: found.start()] + text[found.end() :]
     return text.replace("SymInt", "int").replace(" ", ""), alias
 
 
@@ -106,7 +106,7 @@ class Overload:
 
     def text(self, method):
         whole = str(self.schema)
-        inside = whole[whole.index("(") + 1: whole.rindex(") -> ")]
+        inside = whole[whole.index("(") + 1 : whole.rindex(") -> ")]
         written = {}
         for part in split_top(inside):
             if part == "*":
@@ -129,7 +129,7 @@ class Overload:
             if alias:
                 text += "@" + alias
             parts.append(text)
-        returns = whole[whole.rindex(") -> ") + 5:]
+        returns = whole[whole.rindex(") -> ") + 5 :]
         if returns.startswith("("):
             returns = returns[1:-1]
         results = []
@@ -155,17 +155,24 @@ def overloads_of(op_name):
         if any("Dimname" in kind for kind in kinds):
             continue
         found.append(overload)
+
     # Those without `out` first, and what takes fewer arguments before what takes more.
     def order(overload):
         out = any(argument.is_out for argument in overload.schema.arguments)
         return (out, len(overload.schema.arguments))
+
     return sorted(found, key=order)
 
 
 def builtin_lines():
     lines = []
-    spaces = {"torch": torch, "torch._C._nn": torch._C._nn, "torch._C._special": torch._C._special,
-              "torch._C._linalg": torch._C._linalg, "torch._C._fft": torch._C._fft}
+    spaces = {
+        "torch": torch,
+        "torch._C._nn": torch._C._nn,
+        "torch._C._special": torch._C._special,
+        "torch._C._linalg": torch._C._linalg,
+        "torch._C._fft": torch._C._fft,
+    }
     for prefix, space in spaces.items():
         for name in sorted(dir(space)):
             function = getattr(space, name, None)
@@ -179,9 +186,13 @@ def builtin_lines():
     for name in sorted(dir(torch.Tensor)):
         if name.startswith("__") or not callable(getattr(torch.Tensor, name, None)):
             continue
-        overloads = [o for o in overloads_of(name)
-                     if o.schema.arguments and o.schema.arguments[0].name == "self"
-                     and not any(argument.is_out for argument in o.schema.arguments)]
+        overloads = [
+            o
+            for o in overloads_of(name)
+            if o.schema.arguments
+            and o.schema.arguments[0].name == "self"
+            and not any(argument.is_out for argument in o.schema.arguments)
+        ]
         if overloads:
             lines.append(f"B\t.{name}\t{name}\t" + ";".join(o.text(True) for o in overloads))
     return lines
@@ -249,8 +260,7 @@ def dispatch_form(function):
     except (OSError, TypeError, SyntaxError):
         return ""
     for node in ast.walk(tree):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-                and node.func.id == "handle_torch_function"):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "handle_torch_function"):
             continue
         positional, keywords = node.args[2:], node.keywords
         if not all(isinstance(a, ast.Name) for a in positional):
@@ -317,9 +327,11 @@ def alias_lines():
 
 def render():
     lines = alias_lines() + builtin_lines() + python_lines()
-    text = ["// Made by scripts/make_torch_signatures.py; see there for the format. Do not edit.",
-            f'constexpr std::string_view kTorchVersion = "{torch.__version__.split("+")[0]}";',
-            "constexpr std::string_view kTorchSignatures[] = {"]
+    text = [
+        "// Made by scripts/make_torch_signatures.py; see there for the format. Do not edit.",
+        f'constexpr std::string_view kTorchVersion = "{torch.__version__.split("+")[0]}";',
+        "constexpr std::string_view kTorchSignatures[] = {",
+    ]
     for line in lines:
         text.append('    R"~(' + line + ')~",')
     text.append("};")

@@ -9,6 +9,7 @@ codec_tables.inc    the single-byte source encodings: their spellings and the co
 
 unicodedata has no list of name aliases (LF, NBSP, ...); with --aliases the names in Perl's unicore/Name.pl are tried one by one.
 """
+
 import argparse
 import codecs
 import encodings.aliases
@@ -89,7 +90,8 @@ def identifier_tables():
             pairs.append((int(parts[0], 16), int(parts[1], 16), code))
     yield "// {first, second, composite}, sorted"
     yield array("uint32_t", "kComposites[][3]", [f"{{{a:#x}, {b:#x}, {c:#x}}}" for a, b, c in sorted(pairs)]).replace(
-        "[][3][]", "[][3]")
+        "[][3][]", "[][3]"
+    )
 
 
 def name_hash(name):

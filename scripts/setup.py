@@ -22,6 +22,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -82,8 +83,9 @@ def missing_packages(base: str) -> list[str]:
     return missing
 
 
-def install_packages(base: str) -> None:
-    missing = missing_packages(base)
+def install_packages(missing_now: Callable[[], list[str]]) -> None:
+    """Installs what `missing_now` names; ends the program where a package that is not optional cannot be had."""
+    missing = missing_now()
     if not missing:
         return
     apt = shutil.which("apt-get")
@@ -98,7 +100,7 @@ def install_packages(base: str) -> None:
         if subprocess.run([apt, *command], env=environment, stdout=subprocess.DEVNULL).returncode != 0:
             say(f"apt-get {command[0]} failed")
             break
-    still = [package for package in missing_packages(base) if package not in OPTIONAL]
+    still = [package for package in missing_now() if package not in OPTIONAL]
     if still:
         fail(f"still missing; as root: apt-get install {' '.join(still)}")
 
@@ -182,7 +184,7 @@ def main() -> None:
         known = torch_folder.read_text() if torch_folder.exists() else ""
         if not known or (pathlib.Path(known) / ".complete").exists():
             return
-    install_packages(base)
+    install_packages(lambda: missing_packages(base))
     use_base_torch = not os.environ.get("GRAFT_NO_TORCH") and base_has_torch(base)
     say(f"making .venv from {base}")
     run(base, "-m", "venv", "--clear", *(["--system-site-packages"] if use_base_torch else []), VENV)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs every fuzzer of tests/fuzz under AddressSanitizer and UndefinedBehaviorSanitizer, each for a bounded time.
 
-Needs clang with libFuzzer (Debian: clang, libclang-rt-14-dev). A finding is kept in build/fuzz/findings/<fuzzer>/.
+Needs clang with libFuzzer, which root gets installed (Debian: clang, libclang-rt-14-dev). A finding is kept in
+build/fuzz/findings/<fuzzer>/.
 
   --seconds N   how long each fuzzer runs (default 600)
   --only X      only the fuzzers whose name contains X
@@ -18,9 +19,17 @@ import sys
 import sysconfig
 
 from build import configure_and_build
+from setup import install_packages
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "fuzz"
+
+
+def missing_packages() -> list[str]:
+    missing = [] if shutil.which("clang++") else ["clang"]
+    if not any(pathlib.Path("/usr/lib").glob("llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a")):
+        missing.append("libclang-rt-14-dev")
+    return missing
 
 
 def seeds(folder: pathlib.Path) -> None:
@@ -33,20 +42,18 @@ def seeds(folder: pathlib.Path) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
-    if shutil.which("clang++") is None:
-        print("soak: clang++ is missing; as root: apt-get install clang libclang-rt-14-dev", file=sys.stderr)
-        return 3
+    install_packages(missing_packages)
     configure_and_build("fuzz", BUILD, [])
+    seeds(BUILD / "seeds")
     code = 0
     for program in sorted(BUILD.glob("fuzz_*")):
         if not os.access(program, os.X_OK) or not program.is_file() or options.only not in program.name:
             continue
         corpus = BUILD / "corpus" / program.name
-        seeds(BUILD / "seeds")
         corpus.mkdir(parents=True, exist_ok=True)
         findings = BUILD / "findings" / program.name
         findings.mkdir(parents=True, exist_ok=True)

@@ -6,8 +6,9 @@ import sys
 import threading
 import time
 
-import graft
 import pytest
+
+import graft
 from graft.kernels import CompileError, cpp
 
 torch = pytest.importorskip("torch")

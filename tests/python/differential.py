@@ -136,7 +136,13 @@ def compare(files, ours, theirs):
         for a, b in zip(mine, expected["definitions"]):
             if a == b:
                 continue
-            what = "lines %d-%d, CPython %d-%d" % (a[1], a[2], b[1], b[2]) if a[1:3] != b[1:3] else "text" if a[3] != b[3] else "tree"
+            what = (
+                "lines %d-%d, CPython %d-%d" % (a[1], a[2], b[1], b[2])
+                if a[1:3] != b[1:3]
+                else "text"
+                if a[3] != b[3]
+                else "tree"
+            )
             differences.append("%s:%d: %s: other %s" % (path, b[1], b[0], what))
     figures["hash"] = total.hexdigest()
     return differences, figures

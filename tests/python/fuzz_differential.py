@@ -57,7 +57,9 @@ def pieces():
             if 1 <= size <= 25:
                 first = lines[node.lineno - 1]
                 indent = len(first) - len(first.lstrip())
-                body = "".join(line[indent:] if not line[:indent].strip() else line for line in lines[node.lineno - 1 : node.end_lineno])
+                body = "".join(
+                    line[indent:] if not line[:indent].strip() else line for line in lines[node.lineno - 1 : node.end_lineno]
+                )
                 found += [body] * weight
     forms = pathlib.Path(__file__).resolve().parent / "data" / "forms.txt"
     if forms.exists():
@@ -122,7 +124,9 @@ def graft_answers(program, texts, profile):
             for number, text in enumerate(texts):
                 file.write(json.dumps({"name": str(number), "model.py": text}) + "\n")
         process = subprocess.run(
-            [program, "python", "hash", "--profile", profile, "--jobs", "1", "-q", "--json", path], stdout=subprocess.PIPE, check=False
+            [program, "python", "hash", "--profile", profile, "--jobs", "1", "-q", "--json", path],
+            stdout=subprocess.PIPE,
+            check=False,
         )
         if process.returncode not in (0, 1):
             return None
@@ -168,7 +172,9 @@ def run(program, seed, seconds=None, rounds=None, keep=None, limit=20):
     started = time.monotonic()
     tried = accepted = number = 0
     found = []
-    while (rounds is None or number < rounds) and (seconds is None or time.monotonic() - started < seconds) and len(found) < limit:
+    while (
+        (rounds is None or number < rounds) and (seconds is None or time.monotonic() - started < seconds) and len(found) < limit
+    ):
         number += 1
         batch = [mutate(rng, texts) for _ in range(BATCH)]
         answers = graft_answers(program, batch, profile)

@@ -5,6 +5,7 @@ usage: for each version:  PYTHON make_forms.py > data/forms.3.X.txt
 
 One line a form: its canonical text, `refused`, or `fault` where this CPython fails on its own (not used by the test).
 """
+
 import pathlib
 import sys
 

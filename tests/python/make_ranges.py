@@ -5,9 +5,9 @@ usage: python3.13 make_ranges.py > data/ranges.3.13.txt
 
 One line a form: `Class line column end_line end_column` of every node that has a place, in pre-order, joined by ';', or `refused`.
 """
+
 import ast
 import pathlib
-import sys
 import warnings
 
 warnings.simplefilter("ignore")
