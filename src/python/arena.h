@@ -33,9 +33,10 @@ class Arena {
   }
 
   // `size` bytes aligned to 8.
-  void* allocate(size_t size) {
+  [[gnu::always_inline]] void* allocate(size_t size) {
     size = (size + 7) & ~size_t{7};
-    if (static_cast<size_t>(limit_ - next_) < size) grow(size);
+    if (static_cast<size_t>(limit_ - next_) < size) [[unlikely]]
+      grow(size);
     char* result = next_;
     next_ += size;
     return result;
@@ -58,7 +59,7 @@ class Arena {
   size_t reserved() const { return reserved_; }
 
  private:
-  void grow(size_t size) {
+  [[gnu::noinline]] void grow(size_t size) {
     size_t chunk = reserved_ < (size_t{1} << 16) ? size_t{1} << 14 : size_t{1} << 18;
     if (chunk < size) chunk = size;
     chunks_.emplace_back(new char[chunk]);

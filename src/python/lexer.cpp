@@ -51,6 +51,37 @@ constexpr std::array<uint8_t, 256> make_classes() {
 }
 constexpr std::array<uint8_t, 256> kClasses = make_classes();
 
+constexpr std::array<bool, 256> make_ascii_words() {
+  std::array<bool, 256> table{};
+  for (size_t c = 0; c < 0x80; ++c) table[c] = kClasses[c] == kIdentifier || kClasses[c] == kDigit;
+  return table;
+}
+constexpr std::array<bool, 256> kAsciiWords = make_ascii_words();
+
+// Operators that are complete when no character of kExtends follows.
+constexpr std::array<TokenKind, 256> make_singles() {
+  using T = TokenKind;
+  std::array<T, 256> table{};
+  for (T& kind : table) kind = T::kError;
+  constexpr std::pair<char, T> kOperators[] = {
+      {',', T::kComma},   {':', T::kColon},   {'.', T::kDot},       {'=', T::kAssign},
+      {'+', T::kPlus},    {'-', T::kMinus},   {'*', T::kStar},      {'/', T::kSlash},
+      {'%', T::kPercent}, {'|', T::kBar},     {'&', T::kAmpersand}, {'^', T::kCaret},
+      {'<', T::kLess},    {'>', T::kGreater}, {'@', T::kAt},        {';', T::kSemicolon}};
+  for (const auto& [c, kind] : kOperators) table[static_cast<unsigned char>(c)] = kind;
+  return table;
+}
+constexpr std::array<TokenKind, 256> kSingles = make_singles();
+constexpr std::array<bool, 256> make_extends() {
+  std::array<bool, 256> table{};
+  for (char c : std::string_view("=*/<>.0123456789")) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}
+constexpr std::array<bool, 256> kExtends = make_extends();
+
+bool is_ascii_word(char c) {
+  return kAsciiWords[static_cast<unsigned char>(c)];
+}
 uint8_t class_of(char c) {
   return kClasses[static_cast<unsigned char>(c)];
 }
@@ -320,7 +351,7 @@ bool Lexer::continuation_line() {
   return true;
 }
 
-// Up to 3.9 a line that begins with a continuation keeps the depth of the line before, whatever its blanks.
+// In 3.9 a line that begins with a continuation keeps the depth of the line before, whatever its blanks.
 bool Lexer::old_continued_line(bool* blank) {
   if (!continuation_line()) return false;
   while (class_of(text_[at_]) == kSpace) ++at_;
@@ -336,6 +367,18 @@ bool Lexer::indentation(bool* blank) {
   uint32_t alt_column = 0;
   uint32_t continued_column = 0;
   size_t line_begin = at_;
+#if defined(__SSE2__)
+  const __m128i blanks = _mm_set1_epi8(' ');
+  for (;;) {
+    __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text_ + at_));
+    auto others = ~static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, blanks)));
+    auto count = static_cast<uint32_t>(std::min(std::countr_zero(others), 16));
+    at_ += count;
+    column += count;
+    if (count < 16) break;
+  }
+  alt_column = column;
+#endif
   for (;;) {
     char c = text_[at_];
     if (c == ' ') {
@@ -349,6 +392,8 @@ bool Lexer::indentation(bool* blank) {
     } else if (c == '\f') {
       column = alt_column = 0;
       ++at_;
+    } else if (c == '\\' && before(Profile::kPython39)) {
+      break;  // the blanks before it decide the depth
     } else if (c == '\\' && before(Profile::kPython310)) {
       return old_continued_line(blank);
     } else if (c == '\\') {
@@ -400,11 +445,34 @@ bool Lexer::indentation(bool* blank) {
 
 bool Lexer::tokens_of_line() {
   for (;;) {
-    char c = text_[at_];
-    switch (class_of(c)) {
-      case kSpace:
-        ++at_;
+    const char* p = text_ + at_;
+    // The commonest tokens, without a call: blanks, words of ASCII letters, operators of one character.
+    for (;;) {
+      char c = *p;
+      uint8_t kind = class_of(c);
+      if (kind == kSpace) {
+        ++p;
+      } else if (kind == kIdentifier) {
+        const char* end = p;
+        while (is_ascii_word(*end)) ++end;
+        auto length = static_cast<size_t>(end - p);
+        if (static_cast<unsigned char>(*end) >= 0x80 || (length <= 2 && class_of(*end) == kQuote)) break;
+        push(keyword_or_name(p, length), static_cast<size_t>(p - text_), static_cast<size_t>(end - text_));
+        p = end;
+      } else if (kind == kPunctuation) {
+        TokenKind single = kSingles[static_cast<unsigned char>(c)];
+        if (single == TokenKind::kError || kExtends[static_cast<unsigned char>(p[1])] || !fstrings_.empty())
+          break;
+        auto offset = static_cast<size_t>(p - text_);
+        push(single, offset, offset + 1);
+        ++p;
+      } else {
         break;
+      }
+    }
+    at_ = static_cast<size_t>(p - text_);
+    char c = *p;
+    switch (class_of(c)) {
       case kIdentifier:
         if (!name()) return false;
         break;
@@ -461,14 +529,12 @@ bool Lexer::tokens_of_line() {
   }
 }
 
+// A word that needs a closer look: a string prefix or one with other than ASCII characters.
 bool Lexer::name() {
   const char* begin = text_ + at_;
   const char* p = begin;
   unsigned char seen = 0;
-  do {
-    seen = static_cast<unsigned char>(seen | static_cast<unsigned char>(*p));
-    ++p;
-  } while (is_word(*p));
+  while (is_word(*p)) seen = static_cast<unsigned char>(seen | static_cast<unsigned char>(*p++));
   auto length = static_cast<size_t>(p - begin);
   if (length <= 2 && class_of(*p) == kQuote) {
     // A string prefix: r, u, b, f, br, rb, fr or rf in any case.

@@ -63,14 +63,15 @@ class Lexer {
   };
 
   void push(TokenKind kind, size_t begin, size_t end, uint8_t flags = 0) {
-    if (count_ + 4 > tokens_.size()) grow();
+    if (count_ + 4 > tokens_.size()) [[unlikely]]
+      grow();
     Token& token = tokens_[count_++];
     token.begin = static_cast<uint32_t>(begin);
     token.end = static_cast<uint32_t>(end);
     token.kind = kind;
     token.flags = flags;
   }
-  void grow() { tokens_.resize(tokens_.size() * 2); }
+  [[gnu::noinline]] void grow() { tokens_.resize(tokens_.size() * 2); }
 
   // All of these return false after fail().
   bool fail(size_t offset, std::string message, std::string expected = {});

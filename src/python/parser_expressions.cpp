@@ -131,6 +131,10 @@ const Expr* Parser::binary(int precedence) {
     ++at_;
     negation->operand = binary(kNotPrecedence);
     left = finish(negation);
+  } else if (is(T::kName) || is(T::kString) || is(T::kNumber)) {
+    // What most operands begin with: the same as unary(), two calls shorter.
+    left = primary();
+    if (is(T::kDoubleStar)) left = power_of(left, begin);
   } else {
     left = unary();
   }
@@ -231,7 +235,10 @@ const Expr* Parser::power() {
   } else {
     base = primary();
   }
-  if (!is(T::kDoubleStar)) return base;
+  return is(T::kDoubleStar) ? power_of(base, begin) : base;
+}
+
+const Expr* Parser::power_of(const Expr* base, uint32_t begin) {
   Depth depth(*this);
   ++at_;
   auto* node = make<BinOp>(begin);

@@ -202,6 +202,7 @@ class Parser {
   const Expr* boolean(const Expr* left, uint32_t begin, int precedence);
   const Expr* unary();
   const Expr* power();
+  const Expr* power_of(const Expr* base, uint32_t begin);
   const Expr* primary();
   const Expr* atom();
   const Expr* lambda();
