@@ -7,6 +7,7 @@
 #include "bench/materialize.h"
 #include "bench/sample.h"
 #include "cli/commands.h"
+#include "referee/shared_memory.h"
 
 namespace graft::cli {
 namespace {
@@ -32,10 +33,11 @@ Result<int> run(const Arguments& arguments, const Context& context) {
   GRAFT_ASSIGN_OR_RETURN(auto weights, metas_of(graph.weight_meta_file()));
   GRAFT_ASSIGN_OR_RETURN(auto plan, bench::plan_materialization(std::move(inputs), std::move(weights)));
 
-  std::vector<char> buffer;
+  referee::SharedBuffer buffer;  // refused where the memory is not enough
   bench::Materialized made;
   if (!arguments.out.empty()) {
-    buffer.resize(plan.total_bytes);
+    GRAFT_ASSIGN_OR_RETURN(buffer, referee::SharedBuffer::create("inputs", plan.total_bytes,
+                                                                 referee::SharedBuffer::Access::kReadWrite));
     made = bench::materialize(plan, buffer.data());
     GRAFT_RETURN_IF_ERROR(make_directories(arguments.out));
   }
@@ -50,7 +52,8 @@ Result<int> run(const Arguments& arguments, const Context& context) {
                               {"bytes", static_cast<int64_t>(tensor.bytes)}});
     if (!arguments.out.empty()) {
       std::string file = join_path(arguments.out, fmt::format("{}.bin", i));
-      GRAFT_RETURN_IF_ERROR(write_file_atomic(file, {buffer.data() + tensor.offset, tensor.bytes}));
+      GRAFT_RETURN_IF_ERROR(write_file_atomic(
+          file, {reinterpret_cast<const char*>(buffer.data()) + tensor.offset, tensor.bytes}));
       json.set("file", file);
       int64_t nonfinite = 0;
       for (const auto& entry : made.nonfinite)
@@ -62,7 +65,7 @@ Result<int> run(const Arguments& arguments, const Context& context) {
     tensors.push_back(std::move(json));
   }
   if (context.json)
-    print_json(Json::object({{"schema", "graft/bench-inputs/1"},
+    print_json(Json::object({{"schema", "graft/bench-inputs/v1"},
                              {"graph", graph.path},
                              {"key", bench::materialize_key(plan)},
                              {"tensors", std::move(tensors)}}));

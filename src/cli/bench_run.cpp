@@ -40,16 +40,19 @@ std::string utc_now(const char* form) {
   return text;
 }
 
-// A folder that did not exist before: results of two runs never mix.
+// Results of two runs never mix.
+Status check_is_new(const std::string& folder) {
+  if (!is_directory(folder)) return {};
+  GRAFT_ASSIGN_OR_RETURN(auto entries, list_directory(folder));
+  if (entries.empty()) return {};
+  return input_error(fmt::format("the folder '{}' is not empty", folder), {},
+                     "a new or empty folder for --out");
+}
+
 Result<std::string> make_run_folder(const std::string& asked) {
   std::string folder =
       asked.empty() ? fmt::format("graft_results/{}-{}", utc_now("%Y%m%dT%H%M%SZ"), getpid()) : asked;
-  if (is_directory(folder)) {
-    GRAFT_ASSIGN_OR_RETURN(auto entries, list_directory(folder));
-    if (!entries.empty())
-      return input_error(fmt::format("the folder '{}' is not empty", folder), {},
-                         "a new or empty folder for --out");
-  }
+  GRAFT_RETURN_IF_ERROR(check_is_new(folder));
   GRAFT_RETURN_IF_ERROR(make_directories(folder));
   return std::filesystem::absolute(folder).lexically_normal().string();
 }
@@ -84,6 +87,8 @@ std::string folder_name(const std::string& sample, std::set<std::string>& taken)
 }
 
 Result<int> run(const Context& context, const Options& options) {
+  // Before anything is started.
+  if (!options.out.empty()) GRAFT_RETURN_IF_ERROR(check_is_new(options.out));
   GRAFT_ASSIGN_OR_RETURN(std::vector<PreparedSample> prepared, prepare(options));
   referee::InterruptScope interrupts;
   referee::RunInfo info;
@@ -173,7 +178,8 @@ Command bench_run_command() {
       {.name = "--timeout",
        .help = "seconds a graph may take",
        .real = &options->evaluation.timeout_seconds,
-       .minimum = 0.01},
+       .minimum = 0.01,
+       .maximum = 1e6},
       {.name = "--threads",
        .help = "torch threads of both arms; 0: torch's choice",
        .number = &options->evaluation.threads,
@@ -181,7 +187,8 @@ Command bench_run_command() {
       {.name = "--correct-at",
        .help = "tolerance level (-10 to 5) at which outputs must agree",
        .number = &options->evaluation.correct_at,
-       .minimum = -10},
+       .minimum = -10,
+       .maximum = 5},
       {.name = "--pass-dir",
        .help = "passes of this folder instead of the sample's pass_dir",
        .text = &options->pass_dir},
@@ -189,11 +196,7 @@ Command bench_run_command() {
        .help = "folder for results, new or empty (default: graft_results/TIME-PID)",
        .text = &options->out},
   };
-  command.run = [options](const Context& context) -> Result<int> {
-    if (options->evaluation.correct_at > 5)
-      return input_error("--correct-at is above 5", {}, "a level from -10 to 5");
-    return run(context, *options);
-  };
+  command.run = [options](const Context& context) { return run(context, *options); };
   return command;
 }
 

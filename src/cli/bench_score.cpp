@@ -117,7 +117,7 @@ Result<int> run(const Arguments& arguments, const Context& context) {
   if (context.json) {
     Json list = Json::array();
     for (const Curve& curve : curves) list.push_back(to_json(curve, options));
-    print_json(Json::object({{"schema", "graft/bench-score/1"},
+    print_json(Json::object({{"schema", "graft/bench-score/v1"},
                              {"penalty", options.penalty},
                              {"base", options.base},
                              {"interpretation", arguments.interpretation},

@@ -21,7 +21,7 @@ Result<int> run(const Arguments& arguments, const Context& context) {
     Json list = Json::array();
     for (const auto& sample : samples)
       list.push_back(Json::object({{"name", sample.name}, {"path", sample.path}}));
-    print_json(Json::object({{"schema", "graft/bench-unpack/1"}, {"samples", std::move(list)}}));
+    print_json(Json::object({{"schema", "graft/bench-unpack/v1"}, {"samples", std::move(list)}}));
   } else {
     for (const auto& sample : samples) fmt::print("{}\n", sample.path);
   }
@@ -45,7 +45,10 @@ Command bench_unpack_command() {
        .text = &arguments->file,
        .required = true},
       {.name = "DIR", .help = "where the sample folders go", .text = &arguments->directory, .required = true},
-      {.name = "--limit", .help = "at most so many records (-1: all)", .number = &arguments->options.limit},
+      {.name = "--limit",
+       .help = "at most so many records (-1: all)",
+       .number = &arguments->options.limit,
+       .minimum = -1},
       {.name = "--only",
        .help = "only the record of this name (repeatable)",
        .list = &arguments->options.only},

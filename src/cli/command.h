@@ -1,7 +1,8 @@
 // A command of the program `graft`: what it is called, which options it takes, and the function that runs it.
 //
-// A command file fills a Command and registers it in commands.cpp. Options are declared here in our own
-// words, so that only parse.cpp sees the argument library, which is expensive to compile.
+// A command file has one function that makes its Command; commands.h declares it and main.cpp lists it.
+// Options are declared here in our own words, so that only parse.cpp sees the argument library, which is
+// expensive to compile.
 #pragma once
 
 #include <functional>
@@ -29,7 +30,9 @@ struct Option {
   std::vector<std::string>* list = nullptr;
   bool required = false;
   std::vector<std::string> choices = {};  // allowed values; empty: any
-  double minimum = -1e18;            // smallest allowed value of `number` and `real`
+  // The range of `number` and `real`; NaN is never allowed.
+  double minimum = -1e18;
+  double maximum = 1e18;
 };
 
 struct Command {

@@ -47,6 +47,12 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
+// Of what Python says when it fails, the last line names the reason.
+std::string last_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
 // The first line a program prints, "" when it is absent or fails.
 std::string answer(std::vector<std::string> command,
                    std::chrono::milliseconds limit = std::chrono::seconds(10)) {
@@ -101,7 +107,7 @@ void check_python(Checks* checks) {
     std::string why = !output.ok()          ? output.error().message
                       : output->timed_out   ? "did not answer within 2 minutes"
                       : output->err.empty() ? output->status.to_string()
-                                            : first_line(output->err);
+                                            : last_line(output->err);
     checks->no("python", fmt::format("{} ({}): {}", python->executable, python->origin, why),
                "set GRAFT_PYTHON to a Python 3.10 or newer that has torch");
     checks->needed();

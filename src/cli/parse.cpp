@@ -1,8 +1,13 @@
 // The only translation unit that includes CLI11.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
+#include <new>
+#include <stdexcept>
+#include <system_error>
 
 #include <fmt/core.h>
 
@@ -68,7 +73,17 @@ void add_option(CLI::App& app, const Option& option) {
   }
   if (option.required) added->required();
   if (!option.choices.empty()) added->check(CLI::IsMember(option.choices));
-  if (option.minimum > -1e17) added->check(CLI::Range(option.minimum, 1e18));
+  if (option.number != nullptr || option.real != nullptr) {
+    bool bounded_above = option.maximum < 1e17;
+    std::string expected = option.minimum <= -1e17 ? std::string("a number")
+                           : bounded_above
+                               ? fmt::format("a number from {} to {}", option.minimum, option.maximum)
+                               : fmt::format("a number of at least {}", option.minimum);
+    added->check([low = option.minimum, high = option.maximum, expected](const std::string& text) {
+      double value = std::strtod(text.c_str(), nullptr);  // whether it is a number is checked by the library
+      return value >= low && value <= high ? std::string() : fmt::format("{} is not {}", text, expected);
+    });
+  }
   added->capture_default_str();
 }
 
@@ -139,6 +154,21 @@ std::vector<std::string> option_names(const Command* command) {
   return names;
 }
 
+// Libraries below may still throw where memory ends or stdout cannot be written.
+Result<int> run_guarded(const Command& command, const Context& context) {
+  try {
+    return command.run(context);
+  } catch (const std::bad_alloc&) {
+    return missing_error("the memory is not enough", "free memory or take smaller inputs");
+  } catch (const std::length_error&) {
+    return missing_error("the memory is not enough", "free memory or take smaller inputs");
+  } catch (const std::system_error& error) {
+    return input_error(error.what());
+  } catch (const std::exception& error) {
+    return fault(error.what());
+  }
+}
+
 }  // namespace
 
 void print_json(const Json& document) {
@@ -189,6 +219,9 @@ int run_program(int argc, char** argv, std::vector<Command> commands) {
     return 0;
   }
 
+  std::string next_step = command == nullptr
+                              ? "`graft help` lists the commands"
+                              : fmt::format("`graft help {}` lists the options", command->name);
   try {
     std::vector<std::string> reversed(words.rbegin(), words.rend());
     program.app.parse(reversed);
@@ -196,20 +229,14 @@ int run_program(int argc, char** argv, std::vector<Command> commands) {
     fmt::print("{}\n", command == nullptr ? overview(commands) : program.apps[command->name]->help());
     return 0;
   } catch (const CLI::ParseError& error) {
-    std::string hint;
     for (const std::string& word : words) {
       std::string name = word.substr(0, word.find('='));
       auto known = option_names(command);
       if (name.starts_with("--") && name.size() > 2 &&
           std::find(known.begin(), known.end(), name) == known.end())
-        return usage_error(fmt::format("no option '{}'{}", name, suggestion(name, known)),
-                           command == nullptr
-                               ? "`graft help` lists the commands"
-                               : fmt::format("`graft help {}` lists the options", command->name));
+        return usage_error(fmt::format("no option '{}'{}", name, suggestion(name, known)), next_step);
     }
-    return usage_error(error.what(), command == nullptr
-                                         ? "`graft help` lists the commands"
-                                         : fmt::format("`graft help {}` lists the options", command->name));
+    return usage_error(error.what(), next_step);
   }
   if (program.version) {
     fmt::print("graft {}\n", kVersion);
@@ -220,10 +247,11 @@ int run_program(int argc, char** argv, std::vector<Command> commands) {
                 : program.verbose ? Verbosity::kVerbose
                                   : Verbosity::kNormal);
 
-  Context context{program.json};
-  Result<int> result = command->run(context);
+  Result<int> result = run_guarded(*command, Context{program.json});
   end_progress();
-  std::fflush(stdout);
+  // A full disk or a closed pipe must not pass for an answer.
+  if (result.ok() && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
+    result = os_error("write", "stdout", errno);
   if (result.ok()) return *result;
   fmt::print(stderr, "graft: {}\n", result.error().to_string());
   return exit_code(result.error().kind);
