@@ -21,13 +21,20 @@ using namespace graft::kernels;
 constexpr size_t kMaxArguments = 64;
 PyObject* compile_error_type = nullptr;
 
+// For texts that may be cut inside a character, or hold bytes that are no text.
+[[noreturn]] void raise_text(PyObject* type, const std::string& text) {
+  nb::object value =
+      nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+  if (value.is_valid()) PyErr_SetObject(type, value.ptr());
+  throw nb::python_error();
+}
+
 [[noreturn]] void raise_type_error(const std::string& text) {
-  throw nb::type_error(text.c_str());
+  raise_text(PyExc_TypeError, text);
 }
 
 [[noreturn]] void raise_compile_error(const CompileFailure& failure) {
-  PyErr_SetString(compile_error_type, failure.to_string().c_str());
-  throw nb::python_error();
+  raise_text(compile_error_type, failure.to_string());
 }
 
 // The exchange interface of a tensor type, or nullptr. The few types a program passes are remembered; the
@@ -127,10 +134,7 @@ class Kernel {
       nb::gil_scoped_release release;
       code = trampoline_(values.data(), static_cast<int>(count), &result, message, sizeof message);
     }
-    if (code != 0) {
-      PyErr_SetString(PyExc_RuntimeError, fmt::format("kernel {}: {}", function.name, message).c_str());
-      throw nb::python_error();
-    }
+    if (code != 0) raise_text(PyExc_RuntimeError, fmt::format("kernel {}: {}", function.name, message));
     if (function.result == nullptr) return nb::none();
     if (function.result->dtype.code == kDlFloat) return nb::float_(result.real);
     if (function.result->dtype.code == kDlBool) return nb::bool_(result.integer != 0);
@@ -250,6 +254,8 @@ class Kernel {
 
 void make_kernel(Kernel* self, std::string source, const std::string& function,
                  std::vector<std::string> flags, double timeout, std::string file, int line) {
+  if (!(timeout > 0 && timeout <= 1e6))
+    throw nb::value_error("timeout is not a number of seconds between 0 and a million");
   CompileOptions options;
   options.flags = std::move(flags);
   options.timeout = std::chrono::milliseconds(static_cast<int64_t>(timeout * 1000));

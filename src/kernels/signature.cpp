@@ -354,7 +354,7 @@ class Reader {
       }
       if (is(at_, "=") && !is(at_ - 1, "operator")) initializer = true;
       if (is(at_, "class") || is(at_, "struct") || is(at_, "union") || is(at_, "enum") || is(at_, "concept"))
-        is_type = is_type || type_head(first);
+        is_type = is_type || type_head();
       if (is(at_, "(")) has_parameters = true;
       at_ = closing(token(at_).text) != '\0' ? partner_[at_] + 1 : at_ + 1;
     }
@@ -362,7 +362,7 @@ class Reader {
 
   // True when the class keyword at at_ starts a definition ("struct S {", "struct S : B {"), not a type in a
   // function's declaration ("struct S f(").
-  bool type_head(size_t) const {
+  bool type_head() const {
     for (size_t i = at_; i < tokens_.size(); ++i) {
       if (is(i, "{")) return true;
       if (is(i, "(") || is(i, ";")) {
