@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
+#include <cstdlib>
 #include <optional>
 
 #include <fmt/format.h>
@@ -81,7 +81,7 @@ std::optional<double> number(std::string_view word) {
   auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (end != word.data() + word.size() || code == std::errc::invalid_argument) return std::nullopt;
   // Too large or too small for a double: its limits, as float() gives.
-  if (code == std::errc::result_out_of_range) value = contains(word, "-") ? 0.0 : HUGE_VAL;
+  if (code == std::errc::result_out_of_range) value = std::strtod(std::string(word).c_str(), nullptr);
   return value;
 }
 
