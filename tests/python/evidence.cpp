@@ -160,7 +160,8 @@ TEST_F(GoldenEvidence, EveryTargetOfTheTable) {
     Profile profile = profile_of(rows[i][1]);
     Result<std::string> text = text_for(target, profile);
     if (!text.ok()) {
-      EXPECT_TRUE(rows[i][3] == "-" || rows[i][3].starts_with("artifact-v1")) << target << ": " << text.error().to_string();
+      EXPECT_TRUE(rows[i][3] == "-" || rows[i][3].starts_with("artifact-v1"))
+          << target << ": " << text.error().to_string();
       continue;
     }
     ++compared;

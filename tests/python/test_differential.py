@@ -43,6 +43,7 @@ def test_files_cpython_refuses():
 
 
 @pytest.mark.long
+@pytest.mark.timeout(7200)
 def test_everything_installed():
     figures = agree(differential.default_paths(), jobs=os.cpu_count())
     assert figures["files"] > 1000
