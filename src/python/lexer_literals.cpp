@@ -275,8 +275,8 @@ bool Lexer::fstring_text() {
         if (at_ < size_ && static_cast<unsigned char>(next) < 0x80) ++at_;
         continue;
       }
-      if (c == '\n' && !string.triple && string.depth > 0 && profile_ >= Profile::kPython312) {
-        // 3.12 and 3.13 let the line end close the specification; only the field's '}' may follow.
+      if (c == '\n' && !string.triple && string.depth > 0 && !before(Profile::kPython312)) {
+        // From 3.12 on the line end closes the specification; only the field's '}' may follow.
         text_until(at_);
         string.in_text = false;
         return true;
