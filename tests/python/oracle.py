@@ -107,7 +107,9 @@ _LOOKS_LIKE_DEFINITION = re.compile(r"^(\s*def\s)|(\s*async\s+def\s)|(.*(?<!\w)l
 def definition_lines(lines, node):
     """First and last line, from 1, as inspect.getsource would take them for this very definition."""
     is_class = isinstance(node, ast.ClassDef)
-    first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
+    # 3.8 finds classes by their `class` line.
+    decorated = node.decorator_list and not (is_class and sys.version_info < (3, 9))
+    first = node.decorator_list[0].lineno if decorated else node.lineno
     number = first - 1
     if not is_class and sys.version_info < (3, 13):
         while number > 0 and not _LOOKS_LIKE_DEFINITION.match(lines[number]):
