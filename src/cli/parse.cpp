@@ -69,7 +69,7 @@ void add_option(CLI::App& app, const Option& option) {
   } else {
     added = app.add_option(option.name, *option.list, option.help);
     if (option.name.starts_with('-'))
-      added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      added->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
   if (option.required) added->required();
   if (!option.choices.empty()) added->check(CLI::IsMember(option.choices));
