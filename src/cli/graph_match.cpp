@@ -4,8 +4,11 @@
 #include <chrono>
 #include <memory>
 
+#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/graph_common.h"
+#include "graph/captured.h"
+#include "graph/force_args.h"
 #include "graph/importer.h"
 #include "graph/matcher.h"
 #include "graph/nearest_miss.h"
@@ -19,29 +22,53 @@ struct Options {
   std::vector<std::string> patterns;
   std::vector<std::string> models;
   std::string mode = "normalized";
+  std::string captured;
 };
 
+// What is matched: the graphs of the models, or captured ones.
+Result<std::vector<std::pair<std::string, graph::Graph>>> load_graphs(const Options& options) {
+  std::vector<std::pair<std::string, graph::Graph>> graphs;
+  if (!options.captured.empty()) {
+    if (options.mode != "passbench") return input_error("--captured needs --mode passbench");
+    GRAFT_ASSIGN_OR_RETURN(const std::string text, read_file(options.captured));
+    GRAFT_ASSIGN_OR_RETURN(const Json document, Json::parse(text, options.captured));
+    GRAFT_ASSIGN_OR_RETURN(graph::Capture capture, graph::read_capture(document, options.captured));
+    for (size_t i = 0; i < capture.graphs.size(); ++i) {
+      graphs.emplace_back(options.captured + (capture.graphs.size() > 1 ? ":" + std::to_string(i) : ""),
+                          std::move(capture.graphs[i].graph));
+    }
+    return graphs;
+  }
+  if (options.models.empty()) return input_error("no model is given", {}, "MODEL, or --captured FILE");
+  GRAFT_ASSIGN_OR_RETURN(const std::vector<ModelText> models, collect_models(options.models));
+  for (const ModelText& model : models) {
+    GRAFT_ASSIGN_OR_RETURN(graph::Graph graph, graph::import_model_text(model.text, model.name));
+    graphs.emplace_back(model.name, options.mode == "plain" ? graph::plain_graph(graph) : std::move(graph));
+  }
+  return graphs;
+}
+
 Result<int> run(const Options& options, const Context& context) {
-  const bool plain = options.mode == "plain";
   graph::MatchOptions match_options;
-  match_options.mode = plain ? graph::MatchMode::kPlain : graph::MatchMode::kNormalized;
+  match_options.mode =
+      options.mode == "normalized" ? graph::MatchMode::kNormalized : graph::MatchMode::kPlain;
   std::vector<graph::Graph> patterns;
   for (const std::string& path : options.patterns) {
     GRAFT_ASSIGN_OR_RETURN(graph::Graph pattern, graph::load_pattern_file(path));
-    patterns.push_back(plain ? graph::plain_graph(pattern) : std::move(pattern));
+    if (options.mode == "plain") pattern = graph::plain_graph(pattern);
+    if (options.mode == "passbench") pattern = graph::force_args(pattern);
+    patterns.push_back(std::move(pattern));
   }
   std::vector<graph::Matcher> matchers;
   for (const graph::Graph& pattern : patterns) {
     GRAFT_ASSIGN_OR_RETURN(graph::Matcher matcher, graph::Matcher::create(pattern, match_options));
     matchers.push_back(std::move(matcher));
   }
-  GRAFT_ASSIGN_OR_RETURN(const std::vector<ModelText> models, collect_models(options.models));
+  GRAFT_ASSIGN_OR_RETURN(const auto graphs, load_graphs(options));
   Json results = Json::array();
   size_t total = 0;
   double seconds = 0;
-  for (const ModelText& model : models) {
-    GRAFT_ASSIGN_OR_RETURN(graph::Graph graph, graph::import_model_text(model.text, model.name));
-    if (plain) graph = graph::plain_graph(graph);
+  for (const auto& [name, graph] : graphs) {
     const std::vector<uint32_t> numbers = graph.numbering();
     for (size_t i = 0; i < matchers.size(); ++i) {
       const auto started = std::chrono::steady_clock::now();
@@ -57,13 +84,13 @@ Result<int> run(const Options& options, const Context& context) {
           names += " " + std::to_string(numbers[id]) + ":" + std::string(graph.node_name(id));
         }
         matches.push_back(std::move(nodes));
-        if (!context.json) fmt::print("{}: {}:{}\n", model.name, patterns[i].name, names);
+        if (!context.json) fmt::print("{}: {}:{}\n", name, patterns[i].name, names);
       }
       const std::optional<graph::NearestMiss> miss = graph::nearest_miss(matchers[i], graph, found);
       if (miss && !context.json)
-        fmt::print("{}: {}: no match: {}\n", model.name, patterns[i].name, miss->to_string());
+        fmt::print("{}: {}: no match: {}\n", name, patterns[i].name, miss->to_string());
       results.push_back(Json::object(
-          {{"graph", model.name},
+          {{"graph", name},
            {"pattern", options.patterns[i]},
            {"matches", std::move(matches)},
            {"nearest_miss", miss ? graph::nearest_miss_json(*miss, patterns[i], graph) : Json()}}));
@@ -73,7 +100,7 @@ Result<int> run(const Options& options, const Context& context) {
     print_json(Json::object(
         {{"schema", "graft/graph-match/v1"}, {"results", std::move(results)}, {"seconds", seconds}}));
   } else {
-    fmt::print(stderr, "{} matches in {} graphs\n", total, models.size());
+    fmt::print(stderr, "{} matches in {} graphs\n", total, graphs.size());
   }
   return total > 0 ? 0 : 1;
 }
@@ -86,7 +113,10 @@ Command graph_match_command() {
   command.name = "graph match";
   command.summary = "finds a pass file's pattern in graphs";
   command.details =
-      "plain matches as torch.fx does on symbolic traces, normalized (the default) also where a call is "
+      "passbench matches as the reference evaluator does: the pattern traced with all arguments positional, "
+      "against the\n"
+      "captured graph, or against the text where none is given. plain matches as torch.fx does on symbolic "
+      "traces, normalized (the default) also where a call is "
       "spelled\n"
       "differently, and only where a replacement cannot change a result. Exit code 1 where nothing matches.";
   Option pattern;
@@ -98,13 +128,16 @@ Command graph_match_command() {
   models.name = "MODEL";
   models.help = "model.py files, folders, .jsonl files";
   models.list = &options->models;
-  models.required = true;
+  Option captured;
+  captured.name = "--captured";
+  captured.help = "with --mode passbench: a captured graph (JSON) to match on instead of a model's text";
+  captured.text = &options->captured;
   Option mode;
   mode.name = "--mode";
-  mode.help = "plain or normalized";
+  mode.help = "plain, passbench or normalized";
   mode.text = &options->mode;
-  mode.choices = {"plain", "normalized"};
-  command.options = {pattern, models, mode};
+  mode.choices = {"plain", "passbench", "normalized"};
+  command.options = {pattern, models, mode, captured};
   command.run = [options](const Context& context) { return run(*options, context); };
   return command;
 }

@@ -1,0 +1,220 @@
+#include "graph/captured.h"
+
+#include <charconv>
+#include <unordered_map>
+#include <utility>
+
+#include "graph/printer.h"
+#include "graph/vocabulary.h"
+
+namespace graft::graph {
+namespace {
+
+constexpr std::string_view kSchema = "graft/capture/v1";
+
+class Reader {
+ public:
+  explicit Reader(std::string file) : file_(std::move(file)) {}
+
+  Result<CapturedGraph> read(const Json& document) {
+    graph_.file = file_;
+    graph_.name = "GraphModule";
+    for (const Json& node : document["nodes"].items()) GRAFT_RETURN_IF_ERROR(add_node(node));
+    if (graph_.output() == kNoNode) return wrong("a captured graph without an output");
+    GRAFT_RETURN_IF_ERROR(graph_.verify());
+    CapturedGraph captured;
+    captured.graph = std::move(graph_);
+    captured.values = std::move(values_);
+    return captured;
+  }
+
+ private:
+  Error wrong(std::string message) const {
+    if (!name_.empty()) message += " at node '" + name_ + "'";
+    return input_error(std::move(message), Place{file_, 0, 0}, "a document written by graft.capture");
+  }
+
+  Status add_node(const Json& node) {
+    name_ = node["name"].as_string();
+    const std::string& kind = node["op"].as_string();
+    Op op = Op::kOutput;
+    bool known = false;
+    for (const Op candidate :
+         {Op::kPlaceholder, Op::kGetAttr, Op::kCallFunction, Op::kCallMethod, Op::kCallModule, Op::kOutput}) {
+      if (op_name(candidate) != kind) continue;
+      op = candidate;
+      known = true;
+    }
+    if (!known || name_.empty() || !node["target"].is_string())
+      return wrong("a node without kind, name or target");
+    if (nodes_.contains(name_)) return wrong("a name is used twice");
+    if (graph_.output() != kNoNode) return wrong("a node behind the output");
+    std::vector<Value> args;
+    for (const Json& item : node["args"].items()) {
+      GRAFT_ASSIGN_OR_RETURN(const Value value, read_value(item, 0));
+      args.push_back(value);
+    }
+    std::vector<Keyword> kwargs;
+    for (const Json& pair : node["kwargs"].items()) {
+      if (pair.items().size() != 2 || !pair.items()[0].is_string()) return wrong("a keyword that is no pair");
+      GRAFT_ASSIGN_OR_RETURN(const Value value, read_value(pair.items()[1], 0));
+      kwargs.push_back({graph_.intern(pair.items()[0].as_string()), value});
+    }
+    if (op == Op::kOutput && args.size() != 1) return wrong("an output of several values");
+    const std::string target =
+        op == Op::kCallFunction ? canonical_function(node["target"].as_string()) : node["target"].as_string();
+    const NodeId id = graph_.add(op, target, name_, std::move(args), std::move(kwargs));
+    nodes_.emplace(name_, id);
+    const Json& value = node["value"];
+    if (!value.is_object()) return {};
+    CapturedValue known_value;
+    known_value.node = id;
+    known_value.kind = value["kind"].as_string();
+    known_value.dtype = value["dtype"].as_string();
+    for (const Json& size : value["shape"].items()) known_value.shape.push_back(size.as_int());
+    for (const Json& stride : value["stride"].items()) known_value.stride.push_back(stride.as_int());
+    values_.push_back(std::move(known_value));
+    return {};
+  }
+
+  Result<Value> read_children(ValueKind kind, const Json& list, int depth) {
+    std::vector<Value> children;
+    for (const Json& item : list.items()) {
+      GRAFT_ASSIGN_OR_RETURN(const Value child, read_value(item, depth + 1));
+      children.push_back(child);
+    }
+    if (kind == ValueKind::kSlice && children.size() != 3) return wrong("a slice that has not three parts");
+    return graph_.composite(kind, children);
+  }
+
+  Result<Value> read_value(const Json& json, int depth) {
+    if (depth > 200) return wrong("a value is nested too deeply");
+    if (json.is_null()) return Value::none();
+    if (json.is_bool()) return Value::boolean(json.as_bool());
+    if (json.is_int()) return Value::of_int(json.as_int());
+    if (json.is_string()) return graph_.string(json.as_string());
+    if (json.is_array()) return read_children(ValueKind::kList, json, depth);
+    if (!json.is_object() || json.members().size() != 1) return wrong("a value in an unknown form");
+    const auto& [key, item] = json.members().front();
+    if (key == "node") {
+      const auto found = nodes_.find(item.as_string());
+      if (found == nodes_.end()) return wrong("a reference to the unknown node '" + item.as_string() + "'");
+      return Value::of_node(found->second);
+    }
+    if (key == "tuple") return read_children(ValueKind::kTuple, item, depth);
+    if (key == "slice") return read_children(ValueKind::kSlice, item, depth);
+    if (key == "dict") {
+      std::vector<Value> children;
+      for (const Json& pair : item.items()) {
+        if (pair.items().size() != 2) return wrong("a dict entry that is no pair");
+        for (const Json& part : pair.items()) {
+          GRAFT_ASSIGN_OR_RETURN(const Value child, read_value(part, depth + 1));
+          children.push_back(child);
+        }
+      }
+      return graph_.composite(ValueKind::kDict, children);
+    }
+    if (key == "ellipsis") return Value::ellipsis();
+    if (key == "int") return Value::of_symbol(ValueKind::kBigInt, graph_.intern(item.as_string()));
+    if (key == "float") {
+      const std::string& text = item.as_string();
+      if (text == "inf" || text == "-inf")
+        return Value::of_float(text == "inf" ? __builtin_inf() : -__builtin_inf());
+      if (text == "nan") return Value::of_float(__builtin_nan(""));
+      double number = 0;
+      const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+      if (code != std::errc() || end != text.data() + text.size()) return wrong("'" + text + "' is no float");
+      return Value::of_float(number);
+    }
+    if (key == "dtype" || key == "layout" || key == "memory_format") {
+      if (const std::optional<Value> literal = literal_of_global(graph_, item.as_string())) return *literal;
+      return wrong("'" + item.as_string() + "' is no known " + key);
+    }
+    if (key == "device") return Value::of_symbol(ValueKind::kDevice, graph_.intern(item.as_string()));
+    // Symbols, functions and objects of other kinds: values that equal nothing.
+    return Value::unknown();
+  }
+
+  std::string file_;
+  std::string name_;
+  Graph graph_;
+  std::unordered_map<std::string, NodeId> nodes_;
+  std::vector<CapturedValue> values_;
+};
+
+// Operators in order, with the names of methods marked.
+std::vector<std::pair<std::string, NodeId>> operators(const Graph& graph) {
+  std::vector<std::pair<std::string, NodeId>> out;
+  for (NodeId id = graph.first(); id != kNoNode; id = graph.next(id)) {
+    const Op op = graph.node(id).op;
+    if (op == Op::kPlaceholder || op == Op::kOutput) continue;
+    out.emplace_back((op == Op::kCallMethod ? "." : "") + std::string(graph.target(id)), id);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Capture> read_capture(const Json& document, const std::string& file) {
+  if (document["schema"].as_string() != kSchema) {
+    return input_error("this is no capture", Place{file, 0, 0},
+                       "\"schema\": \"" + std::string(kSchema) + "\"");
+  }
+  Capture capture;
+  capture.torch = document["torch"].as_string();
+  for (const Json& graph : document["graphs"].items()) {
+    GRAFT_ASSIGN_OR_RETURN(CapturedGraph captured, Reader(file).read(graph));
+    capture.graphs.push_back(std::move(captured));
+  }
+  for (const Json& reason : document["breaks"].items()) capture.breaks.push_back(reason.as_string());
+  return capture;
+}
+
+std::vector<std::string> capture_differences(const Graph& text, const Graph& captured) {
+  std::vector<std::string> differences;
+  if (text.placeholders().size() != captured.placeholders().size()) {
+    differences.push_back("the text has " + std::to_string(text.placeholders().size()) +
+                          " inputs, the captured graph " + std::to_string(captured.placeholders().size()));
+  }
+  const auto a = operators(text);
+  const auto b = operators(captured);
+  // A walk that looks a few steps ahead on either side finds the operators that only one has.
+  constexpr size_t kLookAhead = 40;
+  size_t i = 0;
+  size_t j = 0;
+  auto note = [&](const Graph& graph, NodeId id, std::string_view where) {
+    const int line = graph.node(id).lines.first;
+    differences.push_back(print_node(graph, id) + (line > 0 ? " (line " + std::to_string(line) + ")" : "") +
+                          " is only in " + std::string(where));
+  };
+  while (i < a.size() || j < b.size()) {
+    if (i < a.size() && j < b.size() && a[i].first == b[j].first) {
+      ++i;
+      ++j;
+      continue;
+    }
+    size_t skip_a = kLookAhead;
+    size_t skip_b = kLookAhead;
+    for (size_t k = 1; k < kLookAhead && j < b.size(); ++k) {
+      if (i + k < a.size() && a[i + k].first == b[j].first) {
+        skip_a = k;
+        break;
+      }
+    }
+    for (size_t k = 1; k < kLookAhead && i < a.size(); ++k) {
+      if (j + k < b.size() && a[i].first == b[j + k].first) {
+        skip_b = k;
+        break;
+      }
+    }
+    if (i < a.size() && (j >= b.size() || skip_a <= skip_b)) {
+      note(text, a[i++].second, "the text");
+      if (skip_a == kLookAhead && j < b.size()) note(captured, b[j++].second, "the captured graph");
+    } else {
+      note(captured, b[j++].second, "the captured graph");
+    }
+  }
+  return differences;
+}
+
+}  // namespace graft::graph
