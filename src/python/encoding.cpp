@@ -115,19 +115,20 @@ std::optional<Cookie> find_cookie(std::string_view bytes) {
 
 namespace {
 
-// Letters and digits in lower case, every run of other characters as one '_'.
+// As CPython's codec registry folds names: every run of other characters than letters, digits and '.' is one
+// '_', every '.' is one more.
 std::string fold_spelling(std::string_view name) {
   std::string folded;
   bool separator = false;
   for (char c : name) {
-    bool word = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    bool word = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.';
     if (!word) {
       separator = true;
       continue;
     }
     if (separator && !folded.empty()) folded += '_';
     separator = false;
-    folded += c;
+    folded += c == '.' ? '_' : c;
   }
   return folded;
 }

@@ -77,6 +77,7 @@ TEST(Source, Refusals) {
   EXPECT_FALSE(SourceText::from_bytes("\xEF\xBB\xBF# coding: latin-1\n").ok());
   EXPECT_FALSE(SourceText::from_bytes("# coding: ascii\nx = '\xE9'\n").ok());
   EXPECT_FALSE(SourceText::from_bytes("# coding: cp1252\nx = '\x81'\n").ok());
+  EXPECT_FALSE(SourceText::from_bytes("# coding: latin.-1\n").ok());
   EXPECT_FALSE(SourceText::load("/nonexistent/a.py").ok());
 }
 
