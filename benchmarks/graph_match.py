@@ -66,8 +66,10 @@ def import_speed() -> None:
             stats = graft("graph", "stats", big)
             assert not stats["errors"], stats["errors"][:1]
             best = min(best or stats["seconds"], stats["seconds"])
-        print(f"import: {stats['graphs']} graphs, {stats['bytes']} bytes, {stats['nodes']} nodes: "
-              f"{stats['bytes'] / 1e6 / best:.1f} MB/s on one core")
+        print(
+            f"import: {stats['graphs']} graphs, {stats['bytes']} bytes, {stats['nodes']} nodes: "
+            f"{stats['bytes'] / 1e6 / best:.1f} MB/s on one core"
+        )
 
 
 def fx_seconds(text: str, runs: int) -> tuple[float, int]:

@@ -76,8 +76,9 @@ def test_hash_does_not_depend_on_names(folder):
         renamed = re.sub(rf"\b{old}\b", new, renamed)
     (folder / "renamed.py").write_text(renamed)
     (folder / "other.py").write_text(MODEL.replace("dim=-1", "dim=-2"))
-    hashes = [json.loads(run("graph", "show", "--json", folder / f"{name}.py")[1])["hash"]
-              for name in ("model", "renamed", "other")]
+    hashes = [
+        json.loads(run("graph", "show", "--json", folder / f"{name}.py")[1])["hash"] for name in ("model", "renamed", "other")
+    ]
     assert hashes[0] == hashes[1] != hashes[2]
 
 
@@ -98,8 +99,9 @@ def test_stats(folder):
 
 @pytest.mark.parametrize("mode", ["plain", "passbench", "normalized"])
 def test_match(folder, mode):
-    code, out, _ = run("--json", "graph", "match", "--mode", mode, "--pattern", folder / "pass_dir" / "fused.py",
-                       folder / "model.py")
+    code, out, _ = run(
+        "--json", "graph", "match", "--mode", mode, "--pattern", folder / "pass_dir" / "fused.py", folder / "model.py"
+    )
     document = json.loads(out)
     assert {"results", "seconds"} <= document.keys()
     (result,) = document["results"]

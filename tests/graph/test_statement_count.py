@@ -50,8 +50,11 @@ class Counter(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_UnaryOp(self, node):
-        self.count += not self.constant(node) and not isinstance(node.operand, ast.Name) or (
-            isinstance(node.operand, ast.Name) and node.operand.id in self.locals)
+        self.count += (
+            not self.constant(node)
+            and not isinstance(node.operand, ast.Name)
+            or (isinstance(node.operand, ast.Name) and node.operand.id in self.locals)
+        )
         self.generic_visit(node)
 
     def visit_Compare(self, node):

@@ -31,8 +31,8 @@ std::string answer(const std::string& form, Profile profile) {
   return text.ok() ? *text : "refused";
 }
 
-// Left as they are: a lambda as a condition, which only the older parser of 3.8 takes, and an oddity of 3.12, an
-// empty Constant before a dictionary in a format specification.
+// Left as they are: a lambda as a condition, which only the older parser of 3.8 takes, and an oddity of 3.12,
+// an empty Constant before a dictionary in a format specification.
 const std::set<std::string> kExceptions = {
     "3.8 [x for x in y if lambda: z]\n",
     "3.12 f\"{x:{{}}}\"\n",

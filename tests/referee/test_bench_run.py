@@ -98,7 +98,9 @@ def write_graph(folder: pathlib.Path, model: str = MODEL, meta: str = META) -> N
     (folder / "graph_net.json").write_text('{"framework": "torch", "model_name": "test/scale_relu"}')
 
 
-def write_sample(folder: pathlib.Path, text: str, graphs: tuple[str, ...] = ("g",), model: str = MODEL, meta: str = META) -> pathlib.Path:
+def write_sample(
+    folder: pathlib.Path, text: str, graphs: tuple[str, ...] = ("g",), model: str = MODEL, meta: str = META
+) -> pathlib.Path:
     for graph in graphs:
         write_graph(folder / "graphs" / graph, model, meta)
     (folder / "graph_list.txt").write_text("".join(f"graphs/{graph}\n" for graph in graphs))
@@ -198,7 +200,9 @@ def test_every_sample_has_its_files(tree):
 
 def test_the_log_gives_the_same_score(tree):
     for name in ("right", "wrong_by_one_percent", "raises", "no_match", "prints_garbage"):
-        done = subprocess.run([str(PROGRAM), "--json", "bench", "score", tree[name]["files"]["log"]], capture_output=True, text=True)
+        done = subprocess.run(
+            [str(PROGRAM), "--json", "bench", "score", tree[name]["files"]["log"]], capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["curves"][0]["score"] == pytest.approx(tree[name]["score"], rel=1e-9), name
 
@@ -401,7 +405,7 @@ def test_interrupt_keeps_what_is_finished(tmp_path):
     assert json.loads((tmp_path / "out" / "result.json").read_text()) == document
 
 
-TRITON_PASS = '''
+TRITON_PASS = """
 import torch
 import triton
 import triton.language as tl
@@ -432,7 +436,7 @@ def scale_relu(x, w):
 
 def replacement_func():
     return scale_relu
-'''
+"""
 
 
 def test_triton_in_its_interpreter(tmp_path):
