@@ -25,27 +25,42 @@ struct Options {
   std::string captured;
 };
 
-// What is matched: the graphs of the models, or captured ones.
-Result<std::vector<std::pair<std::string, graph::Graph>>> load_graphs(const Options& options) {
+struct Targets {
   std::vector<std::pair<std::string, graph::Graph>> graphs;
-  if (!options.captured.empty()) {
-    if (options.mode != "passbench") return input_error("--captured needs --mode passbench");
-    GRAFT_ASSIGN_OR_RETURN(const std::string text, read_file(options.captured));
-    GRAFT_ASSIGN_OR_RETURN(const Json document, Json::parse(text, options.captured));
-    GRAFT_ASSIGN_OR_RETURN(graph::Capture capture, graph::read_capture(document, options.captured));
-    for (size_t i = 0; i < capture.graphs.size(); ++i) {
-      graphs.emplace_back(options.captured + (capture.graphs.size() > 1 ? ":" + std::to_string(i) : ""),
-                          std::move(capture.graphs[i].graph));
+  std::vector<std::string> differences;  // between the model's text and its captured graph
+};
+
+// What is matched: the graphs of the models, or captured ones.
+Result<Targets> load_targets(const Options& options) {
+  Targets targets;
+  std::vector<std::pair<std::string, graph::Graph>> texts;
+  if (!options.models.empty()) {
+    GRAFT_ASSIGN_OR_RETURN(const std::vector<ModelText> models, collect_models(options.models));
+    for (const ModelText& model : models) {
+      GRAFT_ASSIGN_OR_RETURN(graph::Graph graph, graph::import_model_text(model.text, model.name));
+      texts.emplace_back(model.name, options.mode == "plain" ? graph::plain_graph(graph) : std::move(graph));
     }
-    return graphs;
   }
-  if (options.models.empty()) return input_error("no model is given", {}, "MODEL, or --captured FILE");
-  GRAFT_ASSIGN_OR_RETURN(const std::vector<ModelText> models, collect_models(options.models));
-  for (const ModelText& model : models) {
-    GRAFT_ASSIGN_OR_RETURN(graph::Graph graph, graph::import_model_text(model.text, model.name));
-    graphs.emplace_back(model.name, options.mode == "plain" ? graph::plain_graph(graph) : std::move(graph));
+  if (options.captured.empty()) {
+    if (texts.empty()) return input_error("no model is given", {}, "MODEL, or --captured FILE");
+    targets.graphs = std::move(texts);
+    return targets;
   }
-  return graphs;
+  if (options.mode != "passbench") return input_error("--captured needs --mode passbench");
+  if (texts.size() > 1) return input_error("--captured belongs to one model");
+  GRAFT_ASSIGN_OR_RETURN(const std::string text, read_file(options.captured));
+  GRAFT_ASSIGN_OR_RETURN(const Json document, Json::parse(text, options.captured));
+  GRAFT_ASSIGN_OR_RETURN(graph::Capture capture, graph::read_capture(document, options.captured));
+  for (const std::string& reason : capture.breaks)
+    targets.differences.push_back("the graph breaks: " + reason);
+  if (texts.size() == 1 && capture.graphs.size() == 1) {
+    targets.differences = graph::capture_differences(texts[0].second, capture.graphs[0].graph);
+  }
+  for (size_t i = 0; i < capture.graphs.size(); ++i) {
+    targets.graphs.emplace_back(options.captured + (capture.graphs.size() > 1 ? ":" + std::to_string(i) : ""),
+                                std::move(capture.graphs[i].graph));
+  }
+  return targets;
 }
 
 Result<int> run(const Options& options, const Context& context) {
@@ -64,11 +79,11 @@ Result<int> run(const Options& options, const Context& context) {
     GRAFT_ASSIGN_OR_RETURN(graph::Matcher matcher, graph::Matcher::create(pattern, match_options));
     matchers.push_back(std::move(matcher));
   }
-  GRAFT_ASSIGN_OR_RETURN(const auto graphs, load_graphs(options));
+  GRAFT_ASSIGN_OR_RETURN(const Targets targets, load_targets(options));
   Json results = Json::array();
   size_t total = 0;
   double seconds = 0;
-  for (const auto& [name, graph] : graphs) {
+  for (const auto& [name, graph] : targets.graphs) {
     const std::vector<uint32_t> numbers = graph.numbering();
     for (size_t i = 0; i < matchers.size(); ++i) {
       const auto started = std::chrono::steady_clock::now();
@@ -97,10 +112,17 @@ Result<int> run(const Options& options, const Context& context) {
     }
   }
   if (context.json) {
-    print_json(Json::object(
-        {{"schema", "graft/graph-match/v1"}, {"results", std::move(results)}, {"seconds", seconds}}));
+    Json document = Json::object(
+        {{"schema", "graft/graph-match/v1"}, {"results", std::move(results)}, {"seconds", seconds}});
+    if (!options.captured.empty()) {
+      Json differences = Json::array();
+      for (const std::string& difference : targets.differences) differences.push_back(difference);
+      document.set("differences", std::move(differences));
+    }
+    print_json(document);
   } else {
-    fmt::print(stderr, "{} matches in {} graphs\n", total, graphs.size());
+    for (const std::string& difference : targets.differences) fmt::print("{}\n", difference);
+    fmt::print(stderr, "{} matches in {} graphs\n", total, targets.graphs.size());
   }
   return total > 0 ? 0 : 1;
 }
@@ -130,7 +152,8 @@ Command graph_match_command() {
   models.list = &options->models;
   Option captured;
   captured.name = "--captured";
-  captured.help = "with --mode passbench: a captured graph (JSON) to match on instead of a model's text";
+  captured.help =
+      "with --mode passbench: the captured graph (JSON) to match on; a MODEL is then compared with it";
   captured.text = &options->captured;
   Option mode;
   mode.name = "--mode";

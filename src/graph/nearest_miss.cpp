@@ -8,6 +8,7 @@
 
 #include "graph/printer.h"
 #include "graph/signatures.h"
+#include "graph/vocabulary.h"
 
 namespace graft::graph {
 namespace {
@@ -16,6 +17,8 @@ namespace {
 constexpr int kNodeWeight = 10;
 constexpr int kLiteralWeight = 1;
 constexpr int kBindingWeight = 2;
+// The same operator in another form: in place, or as a method.
+constexpr int kRelatedWeight = 3;
 constexpr int kDifferenceWeight = 4;
 // A step left out is a bolder reading than a step that differs.
 constexpr int kSkipWeight = 2;
@@ -75,6 +78,26 @@ class Aligner {
     const Node& a = pattern_.node(p);
     const Node& b = graph_.node(g);
     return a.op == b.op && (a.op == Op::kGetAttr || pattern_.target(p) == graph_.target(g));
+  }
+
+  // The name of what is computed: "add" for _operator.add, _operator.iadd, torch.add, .add() and .add_().
+  static std::string stem(const Graph& graph, NodeId id) {
+    const Op op = graph.node(id).op;
+    if (op != Op::kCallFunction && op != Op::kCallMethod) return {};
+    const std::string_view target = graph.target(id);
+    std::string_view name =
+        target.substr(target.rfind('.') == std::string_view::npos ? 0 : target.rfind('.') + 1);
+    if (target.starts_with("_operator.") && operator_syntax(target) != nullptr &&
+        operator_syntax(target)->in_place) {
+      name.remove_prefix(1);
+    }
+    while (name.ends_with('_')) name.remove_suffix(1);
+    return std::string(name);
+  }
+
+  bool related(NodeId p, NodeId g) const {
+    const std::string name = stem(pattern_, p);
+    return !name.empty() && name == stem(graph_, g);
   }
 
   bool promising(NodeId anchor, NodeId g) const {
@@ -180,6 +203,7 @@ class Aligner {
     difference.graph_node = g;
     if (!quiet_) describe_operation(difference);
     add(other, std::move(difference));
+    if (related(p, g)) other.score += kRelatedWeight;
     if (graph_.node(g).op != Op::kPlaceholder && graph_.node(g).op != Op::kOutput)
       align_arguments(other, p, g);
     if (!state.skipped) {
@@ -265,12 +289,7 @@ class Aligner {
   std::string hint_for_operation(NodeId p, NodeId g) const {
     const Node& b = graph_.node(g);
     if (b.op == Op::kPlaceholder) return "make it a parameter of the pattern";
-    const Callable* a_callable = find_callable(pattern_, p);
-    const Callable* b_callable = find_callable(graph_, g);
-    const bool same_kernel = a_callable != nullptr && b_callable != nullptr &&
-                             !a_callable->operator_name.empty() &&
-                             a_callable->operator_name == b_callable->operator_name;
-    return std::string(same_kernel ? "the same operator, written differently: " : "") + "write " +
+    return std::string(related(p, g) ? "the same operator, written differently: " : "") + "write " +
            print_node(graph_, g);
   }
 

@@ -4,6 +4,8 @@ import importlib.util
 import inspect
 import json
 import os
+import random
+import re
 import sys
 import warnings
 
@@ -52,6 +54,38 @@ def force_args_trace(function):
     return Tracer().trace(function)
 
 
+def cut_pattern(graph, random):
+    """A pattern cut out of a captured graph: its text and the globals it needs, or None where the draw is no pattern."""
+    import torch.fx as fx
+
+    nodes = [n for n in graph.nodes if n.op in ("call_function", "call_method") and n.users]
+    if not nodes:
+        return None
+    chosen = [random.choice(nodes)]
+    for node in chosen:
+        for value in node.all_input_nodes:
+            inside = all(user in chosen for user in value.users)
+            if value.op in ("call_function", "call_method") and inside and len(chosen) < 4 and value not in chosen:
+                chosen.append(value)
+    order = {node: number for number, node in enumerate(graph.nodes)}
+    chosen.sort(key=order.get)
+    made, pattern = {}, fx.Graph()
+    for node in chosen:
+        for value in node.all_input_nodes:
+            if value not in made and value not in chosen:
+                made[value] = pattern.placeholder("p_" + value.name)
+    if not made:
+        return None
+    for node in chosen:
+        made[node] = pattern.node_copy(node, made.get)
+    pattern.output(made[chosen[-1]])
+    if any(not node.users for node in pattern.nodes if node.op != "output"):
+        return None
+    code = pattern.python_code("self")
+    text = re.sub(r"def forward\(self, ?", "def pattern(", code.src)
+    return text, dict(code.globals)
+
+
 @pytest.mark.parametrize("record", CHOSEN, ids=[r["name"] for r in CHOSEN])
 def test_capture(record, tmp_path):
     import torch._dynamo
@@ -74,13 +108,16 @@ def test_capture(record, tmp_path):
     path = tmp_path / "captured.json"
     path.write_text(json.dumps(document))
 
-    patterns = json.loads(GOLDEN.read_text())["patterns"]
+    patterns = {name: (text, {"torch": torch}) for name, text in json.loads(GOLDEN.read_text())["patterns"].items()}
+    draw = random.Random(record["name"])
+    for index in range(3):
+        if captured and (generated := cut_pattern(captured[0], draw)) is not None:
+            patterns[f"generated_{index}"] = generated
     arguments, expected = [], []
-    for name, text in patterns.items():
+    for name, (text, namespace) in patterns.items():
         file = tmp_path / f"{name}.py"
         file.write_text("import torch\n" + text + "\n")
         arguments += ["--pattern", file]
-        namespace = {"torch": torch}
         exec(text, namespace)
         pattern = force_args_trace(namespace["pattern"])
         for graph in captured:
@@ -90,8 +127,10 @@ def test_capture(record, tmp_path):
             except KeyError:
                 found = []  # an anchor without a candidate
             expected.append([sorted(numbers[g] for p, g in match.nodes_map.items() if p.op != "placeholder") for match in found])
-    done = graph_runner.graft("--json", "graph", "match", "--mode", "passbench", "--captured", path, *arguments, check=False)
+    done = graph_runner.graft("--json", "graph", "match", "--mode", "passbench", "--captured", path, *arguments,
+                              tmp_path / "model.py", check=False)
     assert done.returncode in (0, 1), done.stderr
     results = json.loads(done.stdout)["results"]
+    assert isinstance(json.loads(done.stdout)["differences"], list)
     by_pattern = [results[g * len(patterns) + p]["matches"] for p in range(len(patterns)) for g in range(len(captured))]
     assert by_pattern == expected
