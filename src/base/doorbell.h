@@ -24,7 +24,7 @@ namespace graft {
 
 enum class BellCommand : uint32_t {
   kNone = 0,
-  kPrepare = 1,    // make ready for a run: argument 1 copies the inputs afresh, 0 keeps them
+  kPrepare = 1,    // copy the inputs afresh and seed the generators
   kRun = 2,        // call the graph once and synchronise the device
   kCalibrate = 3,  // stay busy for `argument` microseconds, for the cost of the handshake itself
   kExport = 4,     // copy the outputs of the last run into the output buffer

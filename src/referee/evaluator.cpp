@@ -20,9 +20,6 @@ using std::chrono::duration;
 using std::chrono::steady_clock;
 
 constexpr auto kStartLimit = std::chrono::seconds(180);  // to import torch and ready the device
-// Inputs up to this size are copied afresh before every call; larger ones once a block, unless the graph
-// writes them.
-constexpr size_t kRefreshEachBytes = size_t{4} << 20;
 // Inputs up to this size are compared after the last call.
 constexpr size_t kCompareInputsBytes = size_t{64} << 20;
 constexpr double kBusyWarmupMsCuda = 50;
@@ -107,32 +104,40 @@ class Evaluation {
   }
 
  private:
-  // Each step returns false once the verdict is settled.
   Status steps() {
     if (interrupted()) return interrupted_error();
     if (!settle_statically()) return {};
     GRAFT_ASSIGN_OR_RETURN(candidate_, owner_.start_worker(WorkerOptions::Role::kCandidate));
-    GRAFT_ASSIGN_OR_RETURN(bool go_on, materialize());
-    if (!go_on) return {};
-    deadline_ = steady_clock::now() + limit();
-    GRAFT_ASSIGN_OR_RETURN(go_on, run_original());
-    if (!go_on) return {};
-    Reply hello = candidate_->ready(steady_clock::now() + kStartLimit);
-    if (!hello.ok()) {
-      // No pass has been loaded yet: this says nothing about the pass.
-      if (interrupted()) return interrupted_error();
-      result_.pass_output = candidate_->finish();
-      settle(bench::GraphStatus::kEagerFail, Verdict::kMachineFault,
-             fmt::format("the candidate worker does not start: {}{}", hello.failure->to_string(),
-                         last_line(result_.pass_output)));
-      return {};
+    // Each step returns false once the verdict is settled.
+    struct Step {
+      const char* name;
+      Result<bool> (Evaluation::*run)();
+    };
+    for (const Step& step :
+         {Step{"inputs", &Evaluation::materialize}, Step{"original", &Evaluation::run_original},
+          Step{"start_candidate", &Evaluation::await_candidate},
+          Step{"rewritten", &Evaluation::run_rewritten}, Step{"timing", &Evaluation::time_both},
+          Step{"judgement", &Evaluation::judge}}) {
+      auto begin = steady_clock::now();
+      Result<bool> go_on = (this->*step.run)();
+      result_.stages_ms.emplace_back(step.name,
+                                     duration<double, std::milli>(steady_clock::now() - begin).count());
+      if (!go_on.ok()) return std::move(go_on).error();
+      if (!*go_on) break;
     }
-    deadline_ = steady_clock::now() + limit();
-    GRAFT_ASSIGN_OR_RETURN(go_on, run_rewritten());
-    if (!go_on) return {};
-    GRAFT_ASSIGN_OR_RETURN(go_on, time_both());
-    if (!go_on) return {};
-    return judge();
+    return {};
+  }
+
+  Result<bool> await_candidate() {
+    Reply hello = candidate_->ready(steady_clock::now() + kStartLimit);
+    if (hello.ok()) return true;
+    // No pass has been loaded yet: this says nothing about the pass.
+    if (interrupted()) return interrupted_error();
+    result_.pass_output = candidate_->finish();
+    settle(bench::GraphStatus::kEagerFail, Verdict::kMachineFault,
+           fmt::format("the candidate worker does not start: {}{}", hello.failure->to_string(),
+                       last_line(result_.pass_output)));
+    return false;
   }
 
   std::chrono::milliseconds limit() const {
@@ -284,11 +289,11 @@ class Evaluation {
     return std::optional(std::move(*report));
   }
 
-  // Serves a fixed row of rings; PREPARE with fresh inputs.
+  // Serves a fixed row of rings.
   std::optional<WorkerFailure> rings(Worker& worker, std::initializer_list<BellCommand> commands) {
     if (auto failure = worker.send("serve", Json::object(), deadline_)) return failure;
     for (BellCommand command : commands) {
-      BellAnswer answer = worker.ring(command, command == BellCommand::kPrepare ? 1 : 0, deadline_);
+      BellAnswer answer = worker.ring(command, 0, deadline_);
       if (!answer.ok()) return std::move(answer.failure);
     }
     return quit(worker);
@@ -312,6 +317,7 @@ class Evaluation {
   }
 
   Result<bool> run_original() {
+    deadline_ = steady_clock::now() + limit();
     Worker& worker = *owner_.reference_;
     GRAFT_ASSIGN_OR_RETURN(
         auto report,
@@ -359,6 +365,7 @@ class Evaluation {
   }
 
   Result<bool> run_rewritten() {
+    deadline_ = steady_clock::now() + limit();
     Json parameters =
         load_parameters(graph_.rewritten, "rewritten " + graph_.folder.model_file(), pass_inputs_);
     Json passes = Json::array();
@@ -413,7 +420,7 @@ class Evaluation {
     plan.warmup = options_.warmup;
     plan.trials = options_.trials;
     plan.busy_warmup_ms = options_.device == "cuda" ? kBusyWarmupMsCuda : 0;
-    plan.refresh_each = graph_.plan.total_bytes <= kRefreshEachBytes || !eager_.inputs_changed.empty();
+    plan.refresh_each = !eager_.inputs_changed.empty() || !pass_.inputs_changed.empty();
     plan.budget_seconds = duration<double>(deadline_ - steady_clock::now()).count();
     Measurement measurement;
     auto failed = measure(eager, pass, plan, deadline_, measurement);
@@ -422,7 +429,7 @@ class Evaluation {
     if (!failed) {
       refill();
       for (BellCommand command : {BellCommand::kPrepare, BellCommand::kRun, BellCommand::kExport}) {
-        BellAnswer answer = pass.ring(command, 1, deadline_);
+        BellAnswer answer = pass.ring(command, 0, deadline_);
         if (answer.ok()) continue;
         failed = ArmFailure{false, std::move(*answer.failure)};
         break;
@@ -451,7 +458,7 @@ class Evaluation {
     return bench::summarize(times);
   }
 
-  Status judge() {
+  Result<bool> judge() {
     // Copied before it is looked at: the candidate still has the buffer mapped.
     Bytes given(pass_outputs_.data(), pass_outputs_.data() + expected_.size());
     candidate_->kill();
@@ -487,7 +494,7 @@ class Evaluation {
       settle(bench::GraphStatus::kCorrect,
              speed_verdict(times.speedup, times.interval.low, times.interval.high, times.noisy), {});
     }
-    return {};
+    return true;
   }
 
   void compare_tensor(const TensorSlot& slot, Bytes& given, OutputResult& output) {
@@ -586,8 +593,8 @@ Status Evaluator::ready(RunInfo& info) {
     std::string hint = options_.device == "cuda"
                            ? "see `graft doctor`; `--device cpu` needs no GPU"
                            : "install torch for this Python, or name another with GRAFT_PYTHON";
-    return missing_error(fmt::format("the Python worker ({}) does not start: {}", python_.executable,
-                                     hello.failure->to_string()),
+    return missing_error(fmt::format("the Python worker ({}) does not start: {}{}", python_.executable,
+                                     hello.failure->to_string(), last_line(output)),
                          hint);
   }
   info.device = options_.device;

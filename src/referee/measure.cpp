@@ -21,10 +21,12 @@ struct Arm {
   Measurement::Handshake handshake = {};
 };
 
-// One call with its preparation. The time in milliseconds, nothing taken off.
+// One call, prepared where asked. The time in milliseconds, nothing taken off.
 std::optional<ArmFailure> call(Arm& arm, bool refresh, Deadline deadline, double& elapsed_ms) {
-  BellAnswer ready = arm.worker.ring(BellCommand::kPrepare, refresh ? 1 : 0, deadline);
-  if (!ready.ok()) return ArmFailure{arm.eager, std::move(*ready.failure)};
+  if (refresh) {
+    BellAnswer ready = arm.worker.ring(BellCommand::kPrepare, 0, deadline);
+    if (!ready.ok()) return ArmFailure{arm.eager, std::move(*ready.failure)};
+  }
   BellAnswer answer = arm.worker.ring(BellCommand::kRun, 0, deadline);
   if (!answer.ok()) return ArmFailure{arm.eager, std::move(*answer.failure)};
   elapsed_ms = static_cast<double>(answer.elapsed_ns) / kNsPerMs;
@@ -37,9 +39,6 @@ std::optional<ArmFailure> calibrate(Arm& arm, Deadline deadline) {
     std::vector<double> times;
     int rings = busy_us > 1000 ? kHandshakes / 4 : kHandshakes;
     for (int i = 0; i < rings; ++i) {
-      // As before a call: the worker has just answered and spins for the next ring.
-      BellAnswer ready = arm.worker.ring(BellCommand::kPrepare, 0, deadline);
-      if (!ready.ok()) return ArmFailure{arm.eager, std::move(*ready.failure)};
       BellAnswer answer = arm.worker.ring(BellCommand::kCalibrate, busy_us, deadline);
       if (!answer.ok()) return ArmFailure{arm.eager, std::move(*answer.failure)};
       times.push_back(std::max(0.0, static_cast<double>(answer.elapsed_ns) / kNsPerMs - busy_us / 1e3));

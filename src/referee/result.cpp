@@ -166,6 +166,9 @@ Json to_json(const GraphResult& graph) {
   json.set("inputs_changed", list_of(graph.inputs_changed));
   json.set("inputs_mutated_equal", graph.inputs_mutated_equal ? Json(*graph.inputs_mutated_equal) : Json());
   json.set("host_ms", graph.host_ms);
+  Json stages = Json::object();
+  for (const auto& [stage, ms] : graph.stages_ms) stages.set(stage, ms);
+  json.set("stages_ms", std::move(stages));
   json.set("seconds", graph.seconds);
   return json;
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -54,11 +55,12 @@ struct GraphResult {
   std::string error_class;
   std::string traceback;
 
-  std::string model_name;   // of graph_net.json
-  std::string rewritten;    // the text the candidate ran
-  std::string pass_output;  // what the candidate printed
-  double host_ms = 0;       // spent by the host itself, not waiting for workers
-  double seconds = 0;       // from start to verdict
+  std::string model_name;                                 // of graph_net.json
+  std::string rewritten;                                  // the text the candidate ran
+  std::string pass_output;                                // what the candidate printed
+  double host_ms = 0;                                     // spent by the host itself, not waiting for workers
+  std::vector<std::pair<std::string, double>> stages_ms;  // wall time by stage, in order
+  double seconds = 0;                                     // from start to verdict
 
   std::optional<double> speedup() const;
   bench::ScoredGraph scored() const;
@@ -112,6 +114,9 @@ Status write_sample_files(const SampleResult& sample, const RunInfo& info, int i
 // The table for people, one line a sample and, for samples of several graphs, one line a graph. Ends in a
 // line feed.
 std::string table(const std::vector<SampleResult>& samples);
+// One line a graph whose answer is no: its name and why, without control characters; "" where every answer is
+// yes. Only the first lines of a long reason; the whole of it is in result.json.
+std::string reasons(const std::vector<SampleResult>& samples);
 // "2 of 3 samples are right and faster ...": the last line of a run.
 std::string conclusion(const std::vector<SampleResult>& samples, const std::string& folder);
 

@@ -143,7 +143,11 @@ KINDS = {
     "raises": (pass_text('raise ValueError("boom")'), "runtime_fail", "crashed"),
     "exits": (pass_text("sys.exit(0)", "import sys"), "runtime_fail", "crashed"),
     "ends_the_process": (pass_text("os._exit(0)", "import os"), "runtime_fail", "crashed"),
-    "segmentation_fault": (pass_text("ctypes.string_at(0)", "import ctypes"), "runtime_fail", "crashed"),
+    "segmentation_fault": (
+        pass_text().replace("out[i] = ", "*reinterpret_cast<volatile float*>(i) = "),
+        "runtime_fail",
+        "crashed",
+    ),
     "closes_all_descriptors": (pass_text(f"os.closerange(0, 1000)\n{RIGHT}", "import os"), "runtime_fail", "crashed"),
     "writes_to_the_channel": (pass_text(f'os.write(3, b"garbage\\n")\n{RIGHT}', "import os"), "runtime_fail", "crashed"),
     "kills_its_group": (pass_text("os.killpg(0, 9)", "import os"), "runtime_fail", "crashed"),
