@@ -5,7 +5,7 @@
   match    a two-node pattern in a graph of 5,000 nodes: Graft's matcher and torch.fx's SubgraphMatcher, matching alone
   growth   the same pattern in 1,000, 10,000 and 100,000 nodes: time a node
 
-The machine may be busy: every figure is the best of several runs.
+The machine may be busy: every figure is the best of several runs, and import counts CPU time.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ def import_speed() -> None:
         for _ in range(5):
             stats = graft("graph", "stats", big)
             assert not stats["errors"], stats["errors"][:1]
-            best = min(best or stats["seconds"], stats["seconds"])
+            best = min(best or stats["cpu_seconds"], stats["cpu_seconds"])
         print(
             f"import: {stats['graphs']} graphs, {stats['bytes']} bytes, {stats['nodes']} nodes: "
-            f"{stats['bytes'] / 1e6 / best:.1f} MB/s on one core"
+            f"{stats['bytes'] / 1e6 / best:.1f} MB a second of CPU time"
         )
 
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <map>
 #include <memory>
 
@@ -16,6 +17,7 @@ namespace {
 Result<int> run(const std::vector<std::string>& paths, const Context& context) {
   GRAFT_ASSIGN_OR_RETURN(const std::vector<ModelText> models, collect_models(paths));
   const auto started = std::chrono::steady_clock::now();
+  const std::clock_t cpu_started = std::clock();
   size_t bytes = 0;
   size_t nodes = 0;
   size_t graphs = 0;
@@ -44,6 +46,8 @@ Result<int> run(const std::vector<std::string>& paths, const Context& context) {
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
 
+  const double cpu_seconds = static_cast<double>(std::clock() - cpu_started) / CLOCKS_PER_SEC;
+
   std::vector<std::pair<std::string, int64_t>> counts(operations.begin(), operations.end());
   std::stable_sort(counts.begin(), counts.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -56,6 +60,7 @@ Result<int> run(const std::vector<std::string>& paths, const Context& context) {
                              {"bytes", uint64_t{bytes}},
                              {"nodes", uint64_t{nodes}},
                              {"seconds", seconds},
+                             {"cpu_seconds", cpu_seconds},
                              {"errors", std::move(errors)},
                              {"ops", std::move(ops)}}));
     return failed ? 1 : 0;
