@@ -59,4 +59,24 @@ std::pair<int, int> line_and_column(std::string_view text, size_t offset) {
   return {line, column};
 }
 
+std::string without_controls(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    auto byte = static_cast<unsigned char>(text[i]);
+    // U+0080 to U+009F, the second set of controls, are C2 80 to C2 9F.
+    bool second = byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    if (second) byte = static_cast<unsigned char>(text[++i]);
+    if (second || (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7F) {
+      out += "\\x";
+      out += kDigits[byte >> 4];
+      out += kDigits[byte & 15];
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
 }  // namespace graft

@@ -20,4 +20,8 @@ bool is_valid_utf8(std::string_view text);
 // end a line.
 std::pair<int, int> line_and_column(std::string_view text, size_t offset);
 
+// For a terminal: control characters other than a line feed and a tab become "\\x1b", so that text of others
+// can neither move the cursor nor colour what follows.
+std::string without_controls(std::string_view text);
+
 }  // namespace graft

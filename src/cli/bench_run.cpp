@@ -17,6 +17,7 @@
 #include "referee/interrupt.h"
 #include "referee/prepare.h"
 #include "referee/result.h"
+#include "referee/strays.h"
 
 namespace graft::cli {
 namespace {
@@ -91,6 +92,7 @@ Result<int> run(const Context& context, const Options& options) {
   if (!options.out.empty()) GRAFT_RETURN_IF_ERROR(check_is_new(options.out));
   GRAFT_ASSIGN_OR_RETURN(std::vector<PreparedSample> prepared, prepare(options));
   referee::InterruptScope interrupts;
+  referee::adopt_orphans();
   referee::RunInfo info;
   info.warmup = options.evaluation.warmup;
   info.trials = options.evaluation.trials;
@@ -140,8 +142,9 @@ Result<int> run(const Context& context, const Options& options) {
   if (context.json) {
     print_json(document);
   } else {
-    fmt::print("{}\n{}{}\n", referee::table(results), stopped ? "interrupted: " : "",
-               referee::conclusion(results, info.folder));
+    std::string reasons = referee::reasons(results);
+    fmt::print("{}\n{}{}{}{}\n", referee::table(results), reasons, reasons.empty() ? "" : "\n",
+               stopped ? "interrupted: " : "", referee::conclusion(results, info.folder));
   }
   if (stopped) return exit_code(ErrorKind::kInterrupted);
   for (const SampleResult& result : results)

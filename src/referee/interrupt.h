@@ -7,7 +7,7 @@ namespace graft::referee {
 bool interrupted();
 
 // While it lives, SIGINT and SIGTERM set the flag and interrupt system calls instead of ending the process; a
-// second SIGINT ends it at once (children die with their parent).
+// second one half a second later ends it at once (children die with their parent).
 class InterruptScope {
  public:
   InterruptScope();

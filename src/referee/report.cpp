@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/file.h"
+#include "base/utf8.h"
 #include "bench/log_writer.h"
 #include "referee/result.h"
 
@@ -139,6 +140,32 @@ std::string table(const std::vector<SampleResult>& samples) {
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
+  }
+  return text;
+}
+
+std::string reasons(const std::vector<SampleResult>& samples) {
+  constexpr size_t kLines = 6, kBytes = 1000;
+  std::string text;
+  for (const SampleResult& sample : samples) {
+    for (const GraphResult& graph : sample.graphs) {
+      if (graph.message.empty() || (is_right(graph.verdict) && graph.matched)) continue;
+      std::string message = graph.message;
+      size_t end = 0, lines = 0;
+      while (end < message.size() && lines < kLines) {
+        size_t feed = message.find('\n', end);
+        end = feed == std::string::npos ? message.size() : feed + 1;
+        ++lines;
+      }
+      size_t cut = std::min(end, kBytes);
+      while (cut > 0 && cut < message.size() && (static_cast<unsigned char>(message[cut]) & 0xC0) == 0x80)
+        --cut;
+      if (cut < message.size()) message = message.substr(0, cut) + "...";
+      for (size_t feed = message.find('\n'); feed != std::string::npos; feed = message.find('\n', feed + 1))
+        message.insert(feed + 1, "    ");
+      std::string name = sample.graphs.size() == 1 ? sample.name : sample.name + ", " + graph.name;
+      text += fmt::format("{}: {}\n", name, without_controls(message));
+    }
   }
   return text;
 }

@@ -11,6 +11,7 @@
 
 #include "base/utf8.h"
 #include "referee/interrupt.h"
+#include "referee/strays.h"
 
 extern char** environ;
 
@@ -63,6 +64,7 @@ Result<std::unique_ptr<Worker>> Worker::start(const WorkerOptions& options) {
   process.stdout_fd = worker->output_.write_fd();
   process.stderr_fd = worker->output_.write_fd();
   GRAFT_ASSIGN_OR_RETURN(worker->process_, Process::start(process));
+  keep_child(worker->process_.pid());
   worker->output_.close_write_end();
   worker->alive_ = true;
   return worker;
@@ -76,6 +78,8 @@ void Worker::kill() {
   if (!alive_) return;
   alive_ = false;
   end_ = process_.kill_group().to_string();
+  forget_child(process_.pid());
+  kill_strays();
 }
 
 std::string Worker::finish() {
