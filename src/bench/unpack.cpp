@@ -151,6 +151,8 @@ Result<std::vector<Record>> read_records(const std::string& file, const UnpackOp
     if (options.limit >= 0 && records.size() >= static_cast<size_t>(options.limit)) continue;
     records.push_back(std::move(record));
   }
+  if (line_of_name.empty())
+    return input_error("the file has no record", {file, 0, 0}, "one JSON object a line");
   for (const auto& [name, seen] : found)
     if (seen == nullptr) return input_error(fmt::format("no record is called {}", name), {file, 0, 0});
   std::unordered_map<std::string, const Record*> by_folder;

@@ -25,7 +25,8 @@ Result<int> run(const Arguments& arguments, const Context& context) {
   } else {
     for (const auto& sample : samples) fmt::print("{}\n", sample.path);
   }
-  log_info(fmt::format("{} sample folders in {}", samples.size(), arguments.directory));
+  log_info(fmt::format("{} sample folder{} in {}", samples.size(), samples.size() == 1 ? "" : "s",
+                       arguments.directory));
   return 0;
 }
 
