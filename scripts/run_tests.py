@@ -84,7 +84,10 @@ def run_pytest(folder: pathlib.Path, totals: Totals, long: bool, limit: float) -
         command = [sys.executable, "-m", "pytest", "-q", "-rs", f"--junitxml={report}", str(folder)]
         if not long:
             command += ["-m", "not long"]
-        code, output = run_bounded(command, limit, dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
+        environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+        if long:
+            environment["GRAFT_LONG_TESTS"] = "1"
+        code, output = run_bounded(command, limit, environment)
         seconds = time.monotonic() - started
         if not report.exists():
             print(output)

@@ -127,8 +127,9 @@ def test_capture(record, tmp_path):
             except KeyError:
                 found = []  # an anchor without a candidate
             expected.append([sorted(numbers[g] for p, g in match.nodes_map.items() if p.op != "placeholder") for match in found])
-    done = graph_runner.graft("--json", "graph", "match", "--mode", "passbench", "--captured", path, *arguments,
-                              tmp_path / "model.py", check=False)
+    done = graph_runner.graft(
+        "--json", "graph", "match", "--mode", "passbench", "--captured", path, *arguments, tmp_path / "model.py", check=False
+    )
     assert done.returncode in (0, 1), done.stderr
     results = json.loads(done.stdout)["results"]
     assert isinstance(json.loads(done.stdout)["differences"], list)
