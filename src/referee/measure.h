@@ -44,9 +44,9 @@ struct Measurement {
   int attempts = 0;
   int warmup = 0;  // calls made
   int trials = 0;
-  // What a ring costs beside the call, as medians: while the host spins for the answer, and where it has gone
-  // to sleep and must wake up. Those of the eager arm are taken off both arms' times; those of the pass arm
-  // are a diagnostic, for they are what untrusted code could stretch.
+  // What a ring costs beside the call, at the least: while the host spins for the answer, and where it has
+  // gone to sleep and must wake up. Those of the eager arm are taken off both arms' times; those of the pass
+  // arm are a diagnostic, for they are what untrusted code could stretch.
   struct Handshake {
     double spinning_ms = 0;
     double sleeping_ms = 0;
