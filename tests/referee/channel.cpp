@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace graft::referee {
 namespace {
@@ -46,8 +47,9 @@ TEST_F(ChannelTest, ReadsLinesHoweverTheyAreCut) {
 }
 
 TEST_F(ChannelTest, WhatIsNoObjectIsMalformed) {
-  for (std::string line :
-       {"", "[]", "nonsense", "{\"a\":}", "{\"a\":1,\"a\":2}", "\x01\xff", std::string(5000, '[').c_str()}) {
+  const std::vector<std::string> lines = {
+      "", "[]", "nonsense", "{\"a\":}", "{\"a\":1,\"a\":2}", "\x01\xff", std::string(5000, '[')};
+  for (const std::string& line : lines) {
     say(line + "\n");
     EXPECT_EQ(channel_.receive(in(1000)).kind, Received::Kind::kMalformed) << line;
   }
