@@ -237,11 +237,12 @@ class MatchRun {
       if (inserted) entry->second = bind_call(graph_, g);
       if (entry->second) {
         // A parameter of the pattern fits many overloads: the graph's call says which one is meant.
+        const BoundCall& meant = *entry->second;
         const std::vector<BoundCall>& fitting = matcher_.calls_[p];
         const auto same = std::find_if(fitting.begin(), fitting.end(), [&](const BoundCall& call) {
-          return call.signature == entry->second->signature;
+          return call.signature == meant.signature;
         });
-        return match_calls(same != fitting.end() ? *same : fitting.front(), *entry->second, p, g);
+        return match_calls(same != fitting.end() ? *same : fitting.front(), meant, p, g);
       }
     }
     const Node& a = pattern_.node(p);

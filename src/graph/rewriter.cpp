@@ -143,7 +143,8 @@ class Rewriter {
   void settle_order(const std::vector<std::pair<NodeId, NodeId>>& pairs, NodeId position) {
     std::unordered_map<NodeId, char> late;
     std::vector<NodeId> queue;
-    for (const auto& [old, fresh] : pairs) {
+    for (const auto& pair : pairs) {
+      const NodeId fresh = pair.second;
       graph_.for_each_user(fresh, [&](NodeId user) {
         if (graph_.before(user, fresh) && late.emplace(user, 1).second) queue.push_back(user);
       });
