@@ -62,7 +62,7 @@ class Writer {
     config("warmup", std::to_string(graph_.warmup));
     config("trials", std::to_string(graph_.trials));
     config("compile_framework_version", graph_.torch_version);
-    switch (graph_.status) {
+    switch (graph_.reference_form ? status_in_reference_log(graph_.status) : graph_.status) {
       case GraphStatus::kCorrect:
       case GraphStatus::kAccuracy:
         datatypes();
@@ -77,8 +77,8 @@ class Writer {
         break;
       case GraphStatus::kShapeMismatch:
         datatypes();
-        type_match(true);
-        line("[Shape] match:False");
+        type_match(graph_.status == GraphStatus::kShapeMismatch);
+        if (!graph_.reference_form) line("[Shape] match:False");
         break;
       case GraphStatus::kRuntimeFail:
       case GraphStatus::kPassMiss:
@@ -92,8 +92,8 @@ class Writer {
       case GraphStatus::kEagerFail:
         break;
     }
-    result();
-    performance();
+    bool compared = result();
+    if (compared || !graph_.reference_form) performance();
     return std::move(out_);
   }
 
@@ -143,20 +143,26 @@ class Writer {
     row("[mean_diff]", [](const Comparison& output) { return float_text(output.mean_diff); });
   }
 
-  void result() {
+  // Whether both phases ran.
+  bool result() {
     bool compared = graph_.status == GraphStatus::kCorrect || graph_.status == GraphStatus::kAccuracy ||
                     graph_.status == GraphStatus::kTypeMismatch ||
                     graph_.status == GraphStatus::kShapeMismatch;
     line("[Result] status: {}", compared ? "success" : "failed");
-    if (compared) return;
+    if (compared) return true;
     line("[Fail due to {} model execution error.]",
          graph_.status == GraphStatus::kEagerFail ? "eager" : "compiled");
+    if (graph_.reference_form) {
+      if (!graph_.failure.empty()) out_ += harmless(graph_.failure) + "\n";
+      return false;
+    }
     // The words by which readers know these two.
     if (graph_.status == GraphStatus::kPassMiss) out_ += "No passes modified the graph.\n";
     if (graph_.status == GraphStatus::kRuntimeFail)
       out_ += fmt::format("Error: {}\n", harmless(graph_.failure));
     if (graph_.status == GraphStatus::kCompileFail || graph_.status == GraphStatus::kEagerFail)
       if (!graph_.failure.empty()) out_ += harmless(graph_.failure) + "\n";
+    return false;
   }
 
   void phase(std::string_view name, const std::optional<LogTimes>& times) {
@@ -183,6 +189,19 @@ class Writer {
 };
 
 }  // namespace
+
+GraphStatus status_in_reference_log(GraphStatus status) {
+  switch (status) {
+    case GraphStatus::kCorrect:
+    case GraphStatus::kAccuracy:
+      return status;
+    case GraphStatus::kTypeMismatch:
+    case GraphStatus::kShapeMismatch:
+      return GraphStatus::kShapeMismatch;
+    default:
+      return GraphStatus::kEagerFail;
+  }
+}
 
 std::optional<double> logged_speedup(const LogGraph& graph) {
   if (!graph.eager || !graph.compiled) return std::nullopt;

@@ -38,7 +38,13 @@ struct LogGraph {
   std::vector<Comparison> outputs;  // with equal dtypes; one an output
   std::optional<LogTimes> eager;
   std::optional<LogTimes> compiled;
+  // The lines the reference evaluator itself would print: types are named only where both phases ran, so its
+  // readers class every failure at run time as eager_fail, and another dtype as shape_mismatch.
+  bool reference_form = false;
 };
+
+// The status that the reference's readers give a graph from the log the reference would have written of it.
+GraphStatus status_in_reference_log(GraphStatus status);
 
 // The e2e speed-up as the log carries it, rounded to five decimals; nullopt where it has none (a phase
 // without times, or a ratio that is not above 0). Scores made of this value equal those read back from the

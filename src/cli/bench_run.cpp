@@ -28,9 +28,45 @@ using referee::SampleResult;
 struct Options {
   std::vector<std::string> samples;
   std::string pass_dir;
+  std::string const_pass_dir;
+  std::string graph_list;
   std::string out;
+  std::string candidate = "passes";
+  std::string inductor_options;
+  std::string baseline = "eager";
+  int function_limit = -1;
+  int pattern_limit = -1;
   referee::EvaluationOptions evaluation;
 };
+
+// The words of `candidate`, `baseline` and `inductor_options`, settled.
+Status settle(Options& options) {
+  using referee::CandidateKind;
+  options.evaluation.candidate = options.candidate == "identity"   ? CandidateKind::kIdentity
+                                 : options.candidate == "inductor" ? CandidateKind::kInductor
+                                                                   : CandidateKind::kPasses;
+  options.evaluation.inductor_baseline = false;
+  std::string_view rest = options.baseline;
+  while (!rest.empty()) {
+    std::string_view word = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    if (word == "inductor")
+      options.evaluation.inductor_baseline = true;
+    else if (word != "eager")
+      return input_error(fmt::format("'{}' is no baseline", word), {}, "eager, inductor, or eager,inductor");
+  }
+  if (options.inductor_options.empty()) return {};
+  GRAFT_ASSIGN_OR_RETURN(options.evaluation.inductor_options,
+                         Json::parse(options.inductor_options, "--inductor-options"));
+  if (!options.evaluation.inductor_options.is_object())
+    return input_error("--inductor-options is no JSON object", {},
+                       R"({"fullgraph": bool, "dynamic": bool, "mode": text, "options": object})");
+  for (const auto& [key, value] : options.evaluation.inductor_options.members())
+    if (key != "fullgraph" && key != "dynamic" && key != "mode" && key != "options")
+      return input_error(fmt::format("--inductor-options has an unknown key '{}'", key), {},
+                         "fullgraph, dynamic, mode or options");
+  return {};
+}
 
 std::string utc_now(const char* form) {
   std::time_t now = std::time(nullptr);
@@ -59,19 +95,33 @@ Result<std::string> make_run_folder(const std::string& asked) {
 }
 
 Result<std::vector<PreparedSample>> prepare(const Options& options) {
-  bool with_pass_dir = !options.pass_dir.empty();
-  if (with_pass_dir && options.samples.size() > 1)
-    return input_error("--pass-dir goes with one sample", {}, "one SAMPLE");
-  if (with_pass_dir && !is_directory(options.pass_dir))
+  // Without passes to find, a graph folder is a sample as it is.
+  bool with_pass_dir = !options.pass_dir.empty() || !options.graph_list.empty() ||
+                       options.evaluation.candidate != referee::CandidateKind::kPasses;
+  for (const auto& [name, value] : {std::pair<const char*, const std::string&>{"--pass-dir", options.pass_dir},
+                                    {"--const-pass-dir", options.const_pass_dir},
+                                    {"--graph-list", options.graph_list}})
+    if (!value.empty() && options.samples.size() > 1)
+      return input_error(fmt::format("{} goes with one sample", name), {}, "one SAMPLE");
+  if (!options.pass_dir.empty() && !is_directory(options.pass_dir))
     return input_error(fmt::format("'{}' is not a folder", options.pass_dir), {},
                        "a folder of passes for --pass-dir");
   GRAFT_ASSIGN_OR_RETURN(auto paths, referee::find_samples(options.samples, with_pass_dir));
   bench::SampleOptions sample_options;
   sample_options.pass_dir = options.pass_dir;
+  sample_options.const_pass_dir = options.const_pass_dir;
+  sample_options.graph_list = options.graph_list;
+  sample_options.need_passes = options.evaluation.candidate == referee::CandidateKind::kPasses;
+  referee::PrepareOptions prepare_options;
+  prepare_options.device = options.evaluation.device;
+  prepare_options.candidate = options.evaluation.candidate;
+  prepare_options.function_limit = options.function_limit;
+  prepare_options.pattern_limit = options.pattern_limit;
+  prepare_options.strict_passbench = options.evaluation.strict_passbench;
   std::vector<PreparedSample> prepared;
   for (const std::string& path : paths) {
     GRAFT_ASSIGN_OR_RETURN(PreparedSample sample,
-                           referee::prepare_sample(path, sample_options, options.evaluation.device));
+                           referee::prepare_sample(path, sample_options, prepare_options));
     prepared.push_back(std::move(sample));
   }
   return prepared;
@@ -87,7 +137,8 @@ std::string folder_name(const std::string& sample, std::set<std::string>& taken)
   return unique;
 }
 
-Result<int> run(const Context& context, const Options& options) {
+Result<int> run(const Context& context, Options options) {
+  GRAFT_RETURN_IF_ERROR(settle(options));
   // Before anything is started.
   if (!options.out.empty()) GRAFT_RETURN_IF_ERROR(check_is_new(options.out));
   GRAFT_ASSIGN_OR_RETURN(std::vector<PreparedSample> prepared, prepare(options));
@@ -98,6 +149,8 @@ Result<int> run(const Context& context, const Options& options) {
   info.trials = options.evaluation.trials;
   info.timeout_seconds = options.evaluation.timeout_seconds;
   info.correct_at = options.evaluation.correct_at;
+  info.candidate = options.candidate;
+  info.strict_passbench = options.evaluation.strict_passbench;
   info.started = utc_now("%Y-%m-%dT%H:%M:%SZ");
   GRAFT_ASSIGN_OR_RETURN(auto evaluator, referee::Evaluator::start(options.evaluation));
   GRAFT_RETURN_IF_ERROR(evaluator->ready(info));
@@ -195,6 +248,35 @@ Command bench_run_command() {
       {.name = "--pass-dir",
        .help = "passes of this folder instead of the sample's pass_dir",
        .text = &options->pass_dir},
+      {.name = "--const-pass-dir",
+       .help = "built-in passes of this folder instead of the sample's const_pass_dir",
+       .text = &options->const_pass_dir},
+      {.name = "--graph-list",
+       .help = "the graphs named in this file, below SAMPLE, instead of those of its graph_list.txt",
+       .text = &options->graph_list},
+      {.name = "--function-limit",
+       .help = "different replacement functions that passes may have; the first stay (-1: any number)",
+       .number = &options->function_limit,
+       .minimum = -1},
+      {.name = "--pattern-limit",
+       .help = "passes that are used; the first stay (-1: any number)",
+       .number = &options->pattern_limit,
+       .minimum = -1},
+      {.name = "--candidate",
+       .help = "what is compared with the original: the passes; the original graph printed back, a control "
+               "(identity); torch.compile (inductor)",
+       .text = &options->candidate,
+       .choices = {"passes", "identity", "inductor"}},
+      {.name = "--inductor-options",
+       .help = "arguments of torch.compile as a JSON object: fullgraph, dynamic, mode, options",
+       .text = &options->inductor_options},
+      {.name = "--baseline",
+       .help = "what the passes are measured beside: eager, or eager,inductor",
+       .text = &options->baseline},
+      {.name = "--strict-passbench",
+       .help = "times as the reference evaluator takes them: through torch.compile, seeding inside the timed "
+               "call, a noisy measurement is a failure",
+       .flag = &options->evaluation.strict_passbench},
       {.name = "--out",
        .help = "folder for results, new or empty (default: graft_results/TIME-PID)",
        .text = &options->out},

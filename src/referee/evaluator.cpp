@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "referee/baseline.h"
 #include "referee/interrupt.h"
 #include "referee/outputs.h"
 #include "referee/shared_memory.h"
@@ -83,15 +84,16 @@ class Evaluation {
 
   Result<GraphResult> run() {
     auto begin = steady_clock::now();
-    int64_t waited_before = owner_.reference_->waited_ns();
+    int64_t waited_before = owner_.trusted_waited_ns();
     result_.name = graph_.folder.entry;
     result_.path = graph_.folder.path;
     result_.model_name = graph_.folder.model_name;
     result_.passes = graph_.passes;
     result_.matched = graph_.matched;
     result_.rewritten = graph_.rewritten;
+    result_.strict_passbench = options_.strict_passbench;
     Status status = steps();
-    int64_t waited = owner_.reference_->waited_ns() - waited_before;
+    int64_t waited = owner_.trusted_waited_ns() - waited_before;
     if (candidate_) {
       waited += candidate_->waited_ns();
       result_.pass_output += candidate_->finish();
@@ -107,7 +109,13 @@ class Evaluation {
   Status steps() {
     if (interrupted()) return interrupted_error();
     if (!settle_statically()) return {};
-    GRAFT_ASSIGN_OR_RETURN(candidate_, owner_.start_worker(WorkerOptions::Role::kCandidate));
+    GRAFT_ASSIGN_OR_RETURN(candidate_, owner_.start_worker(WorkerOptions::Role::kCandidate,
+                                                           fmt::format("candidate-{}", owner_.candidates_++)));
+    if (options_.inductor_baseline && (!owner_.baseline_ || !owner_.baseline_->alive())) {
+      GRAFT_ASSIGN_OR_RETURN(owner_.baseline_,
+                             owner_.start_worker(WorkerOptions::Role::kReference, "baseline"));
+      fresh_baseline_ = true;
+    }
     // Each step returns false once the verdict is settled.
     struct Step {
       const char* name;
@@ -117,7 +125,8 @@ class Evaluation {
          {Step{"inputs", &Evaluation::materialize}, Step{"original", &Evaluation::run_original},
           Step{"start_candidate", &Evaluation::await_candidate},
           Step{"rewritten", &Evaluation::run_rewritten}, Step{"timing", &Evaluation::time_both},
-          Step{"judgement", &Evaluation::judge}}) {
+          Step{"judgement", &Evaluation::judge}, Step{"profile", &Evaluation::profile},
+          Step{"baseline", &Evaluation::time_baseline}}) {
       auto begin = steady_clock::now();
       Result<bool> go_on = (this->*step.run)();
       result_.stages_ms.emplace_back(step.name,
@@ -130,7 +139,11 @@ class Evaluation {
 
   Result<bool> await_candidate() {
     Reply hello = candidate_->ready(steady_clock::now() + kStartLimit);
-    if (hello.ok()) return true;
+    if (hello.ok()) {
+      // A process that still imports torch would disturb the trials. What becomes of it is the baseline's affair.
+      if (std::exchange(fresh_baseline_, false)) owner_.baseline_->ready(steady_clock::now() + kStartLimit);
+      return true;
+    }
     // No pass has been loaded yet: this says nothing about the pass.
     if (interrupted()) return interrupted_error();
     result_.pass_output = candidate_->finish();
@@ -266,7 +279,14 @@ class Evaluation {
     return Json::object({{"source", source},
                          {"file", file},
                          {"inputs", layout_json(inputs_)},
-                         {"bytes", static_cast<int64_t>(inputs.size())}});
+                         {"bytes", static_cast<int64_t>(inputs.size())},
+                         {"seed_each_call", options_.strict_passbench}});
+  }
+
+  Json through_inductor() const {
+    Json through = options_.inductor_options;
+    through.set("backend", "inductor");
+    return through;
   }
 
   // Loads a graph and calls it once. What the worker says of its outputs.
@@ -376,6 +396,7 @@ class Evaluation {
     Json folders = Json::array();
     for (const std::string& folder : graph_.import_folders) folders.push_back(folder);
     parameters.set("folders", std::move(folders));
+    if (options_.candidate == CandidateKind::kInductor) parameters.set("through", through_inductor());
     GRAFT_ASSIGN_OR_RETURN(auto report, first_call(false, std::move(parameters), pass_inputs_));
     if (!report) return false;
     pass_ = std::move(*report);
@@ -406,6 +427,17 @@ class Evaluation {
   // --- timing and judgement
   // ----------------------------------------------------------------------------------------------
 
+  TrialPlan trial_plan() const {
+    TrialPlan plan;
+    plan.warmup = options_.warmup;
+    plan.trials = options_.trials;
+    plan.busy_warmup_ms = options_.device == "cuda" ? kBusyWarmupMsCuda : 0;
+    plan.refresh_each = !eager_.inputs_changed.empty() || !pass_.inputs_changed.empty();
+    plan.budget_seconds = duration<double>(deadline_ - steady_clock::now()).count();
+    if (options_.strict_passbench) plan.attempts = 1;
+    return plan;
+  }
+
   Result<bool> time_both() {
     Worker &eager = *owner_.reference_, &pass = *candidate_;
     poison_ = poison_word();
@@ -416,12 +448,7 @@ class Evaluation {
       return settle_failure(true, *failure, false);
     if (auto failure = pass.send("serve", Json::object(), deadline_))
       return settle_failure(false, *failure, false);
-    TrialPlan plan;
-    plan.warmup = options_.warmup;
-    plan.trials = options_.trials;
-    plan.busy_warmup_ms = options_.device == "cuda" ? kBusyWarmupMsCuda : 0;
-    plan.refresh_each = !eager_.inputs_changed.empty() || !pass_.inputs_changed.empty();
-    plan.budget_seconds = duration<double>(deadline_ - steady_clock::now()).count();
+    TrialPlan plan = trial_plan();
     Measurement measurement;
     auto failed = measure(eager, pass, plan, deadline_, measurement);
     // The last call, on fresh inputs, is the one that is judged.
@@ -461,6 +488,7 @@ class Evaluation {
   Result<bool> judge() {
     // Copied before it is looked at: the candidate still has the buffer mapped.
     Bytes given(pass_outputs_.data(), pass_outputs_.data() + expected_.size());
+    result_.pass_profile = profile_of(*candidate_);
     candidate_->kill();
     bool first = true;
     for (size_t i = 0; i < output_slots_.size(); ++i) {
@@ -488,12 +516,54 @@ class Evaluation {
       result_.inputs_mutated_equal = equal;
     }
     const Measurement& times = *result_.times;
-    if (!result_.correct_from || *result_.correct_from > options_.correct_at) {
+    if (options_.strict_passbench && times.noisy) {
+      bool eager = bench::is_noisy(times.eager);
+      settle(eager ? bench::GraphStatus::kEagerFail : bench::GraphStatus::kRuntimeFail, Verdict::kNoisy,
+             fmt::format("iqr/median of the {} phase is above {:g}, which the reference counts as a failure",
+                         eager ? "eager" : "compiled", bench::noise_threshold()));
+    } else if (!result_.correct_from || *result_.correct_from > options_.correct_at) {
       settle(bench::GraphStatus::kAccuracy, Verdict::kWrong, wrong_message());
     } else {
       settle(bench::GraphStatus::kCorrect,
              speed_verdict(times.speedup, times.interval.low, times.interval.high, times.noisy), {});
     }
+    return true;
+  }
+
+  Profile profile_of(Worker& worker) {
+    Profile profile;
+    if (options_.device != "cuda") return profile;
+    Reply reply = worker.call("profile", Json::object(), deadline_);
+    if (const Json& bytes = reply.result["peak_bytes"]; bytes.is_number()) profile.peak_bytes = bytes.as_int();
+    if (const Json& launches = reply.result["launches"]; launches.is_number())
+      profile.launches = launches.as_int();
+    return profile;
+  }
+
+  // What both arms must at least move: every input read and every output written once.
+  Result<bool> profile() {
+    result_.eager_profile = profile_of(*owner_.reference_);
+    result_.least_bytes = 0;
+    for (const TensorSlot& input : inputs_) result_.least_bytes += static_cast<int64_t>(input.bytes);
+    for (const auto& output : output_slots_)
+      if (output) result_.least_bytes += static_cast<int64_t>(output->bytes);
+    return true;
+  }
+
+  Result<bool> time_baseline() {
+    if (!options_.inductor_baseline) return true;
+    deadline_ = steady_clock::now() + limit();
+    Json load = load_parameters(graph_.source, graph_.folder.model_file(), eager_inputs_);
+    load.set("through", through_inductor());
+    BaselineRequest request{.name = "inductor",
+                            .load = std::move(load),
+                            .inputs = eager_inputs_,
+                            .outputs = output_slots_,
+                            .expected = expected_,
+                            .plan = trial_plan(),
+                            .deadline = deadline_};
+    result_.inductor = measure_baseline(*owner_.reference_, *owner_.baseline_, request);
+    if (!result_.inductor) return interrupted_error();
     return true;
   }
 
@@ -506,7 +576,9 @@ class Evaluation {
       for (size_t i = 0; i < bytes.size(); ++i)
         if (std::to_integer<unsigned>(bytes[i]) > 1)
           bytes[i] = expected[i] == std::byte{0} ? std::byte{1} : std::byte{0};
-    output.compared = bench::compare_tensors(slot.dtype, expected, bytes.data(), slot.count());
+    output.compared = bench::compare_tensors(slot.dtype, expected, bytes.data(), slot.count(),
+                                             options_.strict_passbench ? bench::CompareMode::kStrictPassBench
+                                                                       : bench::CompareMode::kDefault);
   }
 
   std::string wrong_message() const {
@@ -542,6 +614,7 @@ class Evaluation {
   OutputReport eager_, pass_;
   Bytes expected_;
   uint64_t poison_ = 0;
+  bool fresh_baseline_ = false;
 };
 
 Result<std::unique_ptr<Evaluator>> Evaluator::start(const EvaluationOptions& options) {
@@ -549,27 +622,27 @@ Result<std::unique_ptr<Evaluator>> Evaluator::start(const EvaluationOptions& opt
   GRAFT_ASSIGN_OR_RETURN(evaluator->python_, find_python_environment());
   GRAFT_ASSIGN_OR_RETURN(TemporaryDirectory scratch, TemporaryDirectory::create("graft-run"));
   evaluator->scratch_ = std::make_unique<TemporaryDirectory>(std::move(scratch));
-  GRAFT_ASSIGN_OR_RETURN(evaluator->reference_, evaluator->start_worker(WorkerOptions::Role::kReference));
+  GRAFT_ASSIGN_OR_RETURN(evaluator->reference_, evaluator->start_worker(WorkerOptions::Role::kReference, "reference"));
   return evaluator;
 }
 
 Evaluator::~Evaluator() = default;
 
-Result<std::unique_ptr<Worker>> Evaluator::start_worker(WorkerOptions::Role role) {
+Result<std::unique_ptr<Worker>> Evaluator::start_worker(WorkerOptions::Role role, const std::string& name) {
   WorkerOptions options;
   options.role = role;
   options.python = {python_.executable};
   options.environment = worker_environment();
-  auto set = [&](const std::string& name, const std::string& value) {
-    std::erase_if(options.environment, [&](const auto& pair) { return pair.first == name; });
-    options.environment.emplace_back(name, value);
+  auto set = [&](const std::string& variable, const std::string& value) {
+    std::erase_if(options.environment, [&](const auto& pair) { return pair.first == variable; });
+    options.environment.emplace_back(variable, value);
   };
-  for (const auto& [name, value] : python_.variables()) set(name, value);
+  for (const auto& [variable, value] : python_.variables()) set(variable, value);
   set("PYTHONUNBUFFERED", "1");         // what a candidate printed before it died is kept
   set("PYTHONDONTWRITEBYTECODE", "1");  // samples stay as they are
   set("PYTHONSAFEPATH", "1");
-  std::string name =
-      role == WorkerOptions::Role::kReference ? "reference" : fmt::format("candidate-{}", candidates_++);
+  // Otherwise torch.compile starts processes of its own, which import torch while times are taken.
+  set("TORCHINDUCTOR_COMPILE_THREADS", "1");
   options.directory = join_path(scratch_->path(), name);
   GRAFT_RETURN_IF_ERROR(make_directories(options.directory));
   options.device = options_.device;
@@ -602,12 +675,18 @@ Status Evaluator::ready(RunInfo& info) {
   info.python_version = hello.result["python"].as_string();
   info.torch_version = hello.result["torch"].as_string();
   info.threads = static_cast<int>(hello.result["threads"].as_int());
+  Reply bandwidth = reference_->call("bandwidth", Json::object(), steady_clock::now() + kStartLimit);
+  if (bandwidth.ok()) info.bytes_per_second = bandwidth.result["bytes_per_second"].as_double();
   for (const Json& cpu : hello.result["cpus"].items()) info.cpus.push_back(static_cast<int>(cpu.as_int()));
   return {};
 }
 
+int64_t Evaluator::trusted_waited_ns() const {
+  return reference_->waited_ns() + (baseline_ ? baseline_->waited_ns() : 0);
+}
+
 Status Evaluator::restart_reference() {
-  GRAFT_ASSIGN_OR_RETURN(reference_, start_worker(WorkerOptions::Role::kReference));
+  GRAFT_ASSIGN_OR_RETURN(reference_, start_worker(WorkerOptions::Role::kReference, "reference"));
   RunInfo ignored;
   return ready(ignored);
 }

@@ -28,6 +28,13 @@ struct EvaluationOptions {
   // default tolerances
   // (-5), which reordered float32 sums miss, and 0 (atol = rtol = 1), which accepts nearly anything.
   int correct_at = -3;
+  CandidateKind candidate = CandidateKind::kPasses;
+  // Of torch.compile, for the inductor candidate: {"fullgraph", "dynamic", "mode", "options"}, each optional.
+  Json inductor_options = Json::object();
+  bool inductor_baseline = false;  // measured beside the passes of every graph that ran
+  // Timing as the reference evaluator does it: through torch.compile, torch seeded inside the timed call, one
+  // measurement, which counts as failed when it is noisy. Never in one table with times of the graph itself.
+  bool strict_passbench = false;
 };
 
 class Evaluator {
@@ -47,13 +54,15 @@ class Evaluator {
  private:
   friend class Evaluation;
   explicit Evaluator(const EvaluationOptions& options) : options_(options) {}
-  Result<std::unique_ptr<Worker>> start_worker(WorkerOptions::Role role);
+  Result<std::unique_ptr<Worker>> start_worker(WorkerOptions::Role role, const std::string& name);
   Status restart_reference();
+  int64_t trusted_waited_ns() const;  // how long the host has waited for its trusted workers
 
   EvaluationOptions options_;
   PythonEnvironment python_;
   std::unique_ptr<TemporaryDirectory> scratch_;  // where workers stand
   std::unique_ptr<Worker> reference_;
+  std::unique_ptr<Worker> baseline_;  // trusted as well; where a baseline is asked for
   int candidates_ = 0;
 };
 

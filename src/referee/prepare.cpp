@@ -6,11 +6,14 @@
 #include <fmt/core.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "bench/tensor_meta.h"
 #include "graph/apply_passes.h"
 #include "graph/device.h"
 #include "graph/importer.h"
 #include "graph/pass_file.h"
+#include "graph/printer.h"
+#include "graph/replacement_identity.h"
 
 namespace graft::referee {
 namespace {
@@ -47,6 +50,37 @@ LoadedPasses load_passes(const bench::Sample& sample) {
   return passes;
 }
 
+// Drops output passes over the limits. A sample of which no output pass is left cannot be evaluated.
+Status limit_passes(bench::Sample& sample, const PrepareOptions& options) {
+  if (options.function_limit < 0 && options.pattern_limit < 0) return {};
+  std::vector<std::string> functions;
+  std::vector<size_t> outputs;
+  for (size_t i = 0; i < sample.passes.size(); ++i) {
+    if (!sample.passes[i].output) continue;
+    functions.push_back(graph::replacement_identity(sample.passes[i].path));
+    outputs.push_back(i);
+  }
+  std::vector<bool> stays(sample.passes.size(), true);
+  for (size_t i : outputs) stays[i] = false;
+  std::vector<size_t> kept = bench::apply_pass_limits(functions, options.function_limit,
+                                                      options.pattern_limit, options.strict_passbench);
+  for (size_t i : kept) stays[outputs[i]] = true;
+  if (kept.empty())
+    return input_error(fmt::format("no output pass is left of {}", outputs.size()), {sample.pass_dir, 0, 0},
+                       "limits of at least 1", "raise --function-limit or --pattern-limit");
+  std::string dropped;
+  size_t next = 0;
+  for (size_t i = 0; i < stays.size(); ++i) {
+    if (stays[i])
+      std::swap(sample.passes[next++], sample.passes[i]);
+    else
+      dropped += (dropped.empty() ? "" : ", ") + sample.passes[i].name;
+  }
+  sample.passes.resize(next);
+  if (!dropped.empty()) log_warning(fmt::format("{}: over the limits, not used: {}", sample.name, dropped));
+  return {};
+}
+
 Result<bench::MaterializePlan> read_plan(const bench::GraphFolder& folder) {
   GRAFT_ASSIGN_OR_RETURN(std::string input_text, read_file(folder.input_meta_file()));
   GRAFT_ASSIGN_OR_RETURN(auto inputs, bench::parse_tensor_meta(input_text, folder.input_meta_file()));
@@ -55,13 +89,19 @@ Result<bench::MaterializePlan> read_plan(const bench::GraphFolder& folder) {
   return bench::plan_materialization(std::move(inputs), std::move(weights));
 }
 
-Status prepare(PreparedGraph& prepared, const LoadedPasses& passes, const std::string& device) {
+Status prepare(PreparedGraph& prepared, const LoadedPasses& passes, const PrepareOptions& options) {
   std::string file = prepared.folder.model_file();
   GRAFT_ASSIGN_OR_RETURN(prepared.source, read_file(file));
   GRAFT_ASSIGN_OR_RETURN(prepared.source,
-                         graph::rewrite_device_literals(std::move(prepared.source), device, file));
+                         graph::rewrite_device_literals(std::move(prepared.source), options.device, file));
   GRAFT_ASSIGN_OR_RETURN(prepared.plan, read_plan(prepared.folder));
   GRAFT_ASSIGN_OR_RETURN(graph::Graph model, graph::import_model_text(prepared.source, file));
+  if (options.candidate != CandidateKind::kPasses) {
+    prepared.matched = true;
+    prepared.rewritten =
+        options.candidate == CandidateKind::kIdentity ? graph::print_module(model) : prepared.source;
+    return {};
+  }
   prepared.forbidden = passes.forbidden;
   prepared.pass_failure = passes.failure;
   prepared.import_folders = passes.import_folders;
@@ -83,7 +123,7 @@ Status prepare(PreparedGraph& prepared, const LoadedPasses& passes, const std::s
 }  // namespace
 
 Result<PreparedSample> prepare_sample(const std::string& path, const bench::SampleOptions& options,
-                                      const std::string& device) {
+                                      const PrepareOptions& prepare_options) {
   PreparedSample prepared;
   // Workers stand in folders of their own, so every path they get must be absolute.
   bench::SampleOptions absolute = options;
@@ -92,17 +132,21 @@ Result<PreparedSample> prepare_sample(const std::string& path, const bench::Samp
   std::string folder = fs::absolute(path).lexically_normal().string();
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   GRAFT_ASSIGN_OR_RETURN(prepared.sample, bench::load_sample(folder, absolute));
-  if (prepared.sample.pass_failure) return *prepared.sample.pass_failure;
-  for (const bench::PassFile& pass : prepared.sample.passes)
-    if (pass.failure) return *pass.failure;
-  LoadedPasses passes = load_passes(prepared.sample);
+  LoadedPasses passes;
+  if (prepare_options.candidate == CandidateKind::kPasses) {
+    if (prepared.sample.pass_failure) return *prepared.sample.pass_failure;
+    for (const bench::PassFile& pass : prepared.sample.passes)
+      if (pass.failure) return *pass.failure;
+    GRAFT_RETURN_IF_ERROR(limit_passes(prepared.sample, prepare_options));
+    passes = load_passes(prepared.sample);
+  }
   bool any = false;
   for (const bench::GraphFolder& graph_folder : prepared.sample.graphs) {
     PreparedGraph graph;
     graph.folder = graph_folder;
     graph.failure = graph_folder.failure;
     if (!graph.failure) {
-      Status status = prepare(graph, passes, device);
+      Status status = prepare(graph, passes, prepare_options);
       if (!status.ok()) graph.failure = std::move(status).error();
     }
     any = any || !graph.failure;

@@ -2,6 +2,7 @@
 // matched, the rewritten text printed.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,23 @@ struct Replacement {
   std::string symbol;  // "graft_replacement_0"
   std::string pass;
   std::string path;
+};
+
+// What runs in the candidate worker.
+enum class CandidateKind : uint8_t {
+  kPasses,    // the graph with its passes applied
+  kIdentity,  // the original graph, read and printed back: a control whose speed-up is 1 within noise
+  kInductor,  // the original graph through torch.compile
+};
+
+struct PrepareOptions {
+  std::string device = "cpu";
+  CandidateKind candidate = CandidateKind::kPasses;
+  // Limits on output passes, see bench::apply_pass_limits; < 0: none.
+  int function_limit = -1;
+  int pattern_limit = -1;
+  // Passes over a limit are dropped as the reference evaluator drops them, not in order.
+  bool strict_passbench = false;
 };
 
 struct PreparedGraph {
@@ -42,7 +60,7 @@ struct PreparedSample {
 // An Error where nothing of the sample can be evaluated: it cannot be read, its passes are not there or not
 // listed as they should be, or none of its graphs is whole.
 Result<PreparedSample> prepare_sample(const std::string& path, const bench::SampleOptions& options,
-                                      const std::string& device);
+                                      const PrepareOptions& prepare_options);
 
 // The samples named by a command line: a folder with graph_list.txt is a sample, as is a graph folder when
 // `pass_dir` is given; any other folder is searched for samples, in sorted order. An Error where there is

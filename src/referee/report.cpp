@@ -22,7 +22,11 @@ bench::LogGraph log_graph(const GraphResult& graph, const RunInfo& info) {
   log.warmup = info.warmup;
   log.trials = info.trials;
   log.torch_version = info.torch_version;
+  log.compiler = info.candidate == "identity"   ? "nope"
+                 : info.candidate == "inductor" ? "inductor"
+                                                : "pass_mgr";
   log.status = graph.status;
+  log.reference_form = info.strict_passbench;
   // One line: the log is read line by line.
   log.failure = graph.message;
   std::replace(log.failure.begin(), log.failure.end(), '\n', ' ');

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/version.h"
+#include "bench/log_writer.h"
 
 namespace graft::referee {
 namespace {
@@ -65,6 +66,21 @@ Json to_json(const PassUse& use) {
                        {"miss", use.miss.empty() ? Json() : Json(use.miss)}});
 }
 
+Json profile_json(const GraphResult& graph) {
+  auto side = [&](const Profile& profile, double ms) {
+    double seconds = ms / 1e3;
+    return Json::object(
+        {{"peak_bytes", profile.peak_bytes ? Json(*profile.peak_bytes) : Json()},
+         {"launches", profile.launches ? Json(*profile.launches) : Json()},
+         {"bytes_per_second",
+          seconds > 0 ? Json(static_cast<double>(graph.least_bytes) / seconds) : Json()}});
+  };
+  if (!graph.times) return {};
+  return Json::object({{"least_bytes", graph.least_bytes},
+                       {"eager", side(graph.eager_profile, graph.times->eager.median)},
+                       {"pass", side(graph.pass_profile, graph.times->pass.median)}});
+}
+
 }  // namespace
 
 std::optional<int> OutputResult::correct_from() const {
@@ -81,7 +97,8 @@ bench::ScoredGraph GraphResult::scored() const {
   bench::ScoredGraph graph;
   graph.graph = name;
   // Whether a graph that ran is correct is asked at each level, not only at the one that decides the verdict.
-  graph.status = status == bench::GraphStatus::kAccuracy ? bench::GraphStatus::kCorrect : status;
+  graph.status = strict_passbench ? bench::status_in_reference_log(status) : status;
+  if (graph.status == bench::GraphStatus::kAccuracy) graph.status = bench::GraphStatus::kCorrect;
   // As the log carries it, so that scores read back from validation.log are these.
   if (times) graph.speedup = std::round(times->speedup * 1e5) / 1e5;
   graph.set_correct_from(correct_from);
@@ -154,6 +171,10 @@ Json to_json(const GraphResult& graph) {
     json.set("noisy", false);
     json.set("timing", Json());
   }
+  json.set("profile", profile_json(graph));
+  Json baselines = Json::array();
+  if (graph.inductor) baselines.push_back(graph.inductor->to_json());
+  json.set("baselines", std::move(baselines));
   json.set("message", graph.message.empty() ? Json() : Json(graph.message));
   json.set("error", graph.error_class.empty()
                         ? Json()
@@ -226,7 +247,10 @@ Json head(const RunInfo& info) {
                        {"trials", info.trials},
                        {"timeout", info.timeout_seconds},
                        {"correct_at", info.correct_at},
-                       {"timing", "graft"},
+                       {"timing", info.strict_passbench ? "passbench" : "graft"},
+                       {"candidate", info.candidate},
+                       {"copy_bytes_per_second",
+                        info.bytes_per_second > 0 ? Json(info.bytes_per_second) : Json()},
                        {"folder", info.folder}});
 }
 

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "bench/compare.h"
 #include "bench/score.h"
+#include "referee/baseline.h"
 #include "referee/measure.h"
 #include "referee/outputs.h"
 #include "referee/verdict.h"
@@ -36,18 +37,28 @@ struct OutputResult {
   std::optional<int> correct_from() const;
 };
 
+// What one call costs the device beside time, where the device says so (CUDA).
+struct Profile {
+  std::optional<int64_t> peak_bytes;  // above what was allocated before the call
+  std::optional<int64_t> launches;    // kernels
+};
+
 struct GraphResult {
   std::string name;
   std::string path;
   bench::GraphStatus status = bench::GraphStatus::kEagerFail;
   Verdict verdict = Verdict::kMachineFault;
   bool matched = false;
+  bool strict_passbench = false;    // timed and judged as the reference evaluator does
   std::optional<int> correct_from;  // all outputs; nothing where none is correct up to t = 5
   std::vector<PassUse> passes;
   std::vector<OutputResult> outputs;
   std::optional<Measurement> times;
   // Milliseconds between CUDA events inside the workers: a diagnostic, never a score.
   std::optional<bench::Statistics> eager_gpu, pass_gpu;
+  Profile eager_profile, pass_profile;  // diagnostics as well
+  int64_t least_bytes = 0;              // every input read and every output written once
+  std::optional<BaselineResult> inductor;
   std::vector<std::string> inputs_changed;   // inputs that the original graph writes
   std::optional<bool> inputs_mutated_equal;  // whether both arms left the inputs alike
   // Why, where the verdict is not about numbers: one line, and the traceback of a Python exception.
@@ -94,6 +105,9 @@ struct RunInfo {
   int trials = 0;
   double timeout_seconds = 0;
   int correct_at = 0;
+  double bytes_per_second = 0;  // what a copy of a large tensor moves on the device; 0: not known
+  bool strict_passbench = false;
+  std::string candidate = "passes";
   std::string started;  // UTC, ISO 8601
   std::string folder;
 };

@@ -35,6 +35,11 @@ def seed_everything(seed: int) -> None:
     numpy.random.seed(seed)
 
 
+def seed_call() -> None:
+    """What every call of a graph starts from."""
+    torch.manual_seed(CALL_SEED)
+
+
 def build_model(source: str, file: str, device: str, names: dict) -> torch.nn.Module:
     """Executes the text of a module as `model` and returns its GraphModule on the device. `names` are put into the module first."""
     module = types.ModuleType("model")

@@ -10,7 +10,7 @@ import time
 import torch
 
 from graft._core import BellCommand, Doorbell
-from graft._worker import graphs, tensors
+from graft._worker import compiled, graphs, profile, tensors
 from graft._worker.channel import Channel, describe_exception
 
 
@@ -42,6 +42,7 @@ class Session:
         self._output_tensors: list = []  # outputs in shared memory
         self._final_inputs: list = []  # room for the inputs as they are after a call
         self._synchronize = _nothing
+        self._call_seed = _nothing
 
     # --- requests ----------------------------------------------------------------------------------------------------
 
@@ -56,6 +57,10 @@ class Session:
         names = graphs.load_passes(parameters.get("passes", []), parameters.get("folders", []))
         self._model = graphs.build_model(parameters["source"], parameters["file"], self._device, names)
         self._positional, self._keywords = graphs.call_plan(self._model, self._names)
+        # Seeding inside the call is the reference evaluator's way of timing.
+        self._call_seed = graphs.seed_call if parameters.get("seed_each_call") else _nothing
+        if parameters.get("through"):
+            self._model = compiled.wrap(self._model, parameters["through"])
         if self._device == "cuda":
             self._synchronize = torch.cuda.synchronize
         gc.collect()
@@ -87,7 +92,7 @@ class Session:
 
     def serve(self, parameters: dict, descriptors: list[int]) -> dict:
         """Answers the doorbell until QUIT. An exception ends the loop and becomes the reply."""
-        bell, spin_us = self._bell, self._spin_us
+        bell, spin_us, seed = self._bell, self._spin_us, self._call_seed
         run, prepare = BellCommand.RUN, BellCommand.PREPARE
         try:
             while True:
@@ -96,6 +101,7 @@ class Session:
                     continue
                 command, argument = request
                 if command == run:
+                    seed()
                     self._outputs = self._model(*self._arguments, **self._keyword_arguments)
                     self._synchronize()
                 elif command == prepare:
@@ -125,6 +131,15 @@ class Session:
             torch.cuda.synchronize()
             times.append(start.elapsed_time(stop))
         return {"ms": times}
+
+    def profile(self, parameters: dict, descriptors: list[int]) -> dict:
+        """What one call costs the device beside time, see graft._worker.profile. A diagnostic."""
+        self._prepare()
+        return profile.one_call(lambda: self._model(*self._arguments, **self._keyword_arguments), self._device)
+
+    def bandwidth(self, parameters: dict, descriptors: list[int]) -> dict:
+        """Bytes a second that a copy of a large tensor moves on this device: {"bytes_per_second"}."""
+        return {"bytes_per_second": profile.copy_bandwidth(self._device)}
 
     def nonfinite(self, parameters: dict, descriptors: list[int]) -> dict:
         """Draws for elements that came out infinite or not a number: torch.randn_like(tensor) * 0.01, one draw a tensor.
@@ -168,7 +183,7 @@ class Session:
             self._keyword_arguments = {name: by_name[name] for name in self._keywords}
         for value, source in zip(self._inputs, self._source):
             value.copy_(source)
-        torch.manual_seed(graphs.CALL_SEED)
+        graphs.seed_call()
         self._synchronize()
 
     def _export(self) -> None:
@@ -188,7 +203,8 @@ class Session:
 
     def run(self) -> None:
         methods = {
-            name: getattr(self, name) for name in ("load", "describe", "outputs", "serve", "gpu_times", "nonfinite", "unload")
+            name: getattr(self, name)
+            for name in ("load", "describe", "outputs", "serve", "gpu_times", "profile", "bandwidth", "nonfinite", "unload")
         }
         while True:
             received = self._channel.receive()
