@@ -98,9 +98,10 @@ Result<std::vector<PreparedSample>> prepare(const Options& options) {
   // Without passes to find, a graph folder is a sample as it is.
   bool with_pass_dir = !options.pass_dir.empty() || !options.graph_list.empty() ||
                        options.evaluation.candidate != referee::CandidateKind::kPasses;
-  for (const auto& [name, value] : {std::pair<const char*, const std::string&>{"--pass-dir", options.pass_dir},
-                                    {"--const-pass-dir", options.const_pass_dir},
-                                    {"--graph-list", options.graph_list}})
+  for (const auto& [name, value] :
+       {std::pair<const char*, const std::string&>{"--pass-dir", options.pass_dir},
+        {"--const-pass-dir", options.const_pass_dir},
+        {"--graph-list", options.graph_list}})
     if (!value.empty() && options.samples.size() > 1)
       return input_error(fmt::format("{} goes with one sample", name), {}, "one SAMPLE");
   if (!options.pass_dir.empty() && !is_directory(options.pass_dir))
@@ -274,8 +275,9 @@ Command bench_run_command() {
        .help = "what the passes are measured beside: eager, or eager,inductor",
        .text = &options->baseline},
       {.name = "--strict-passbench",
-       .help = "times as the reference evaluator takes them: through torch.compile, seeding inside the timed "
-               "call, a noisy measurement is a failure",
+       .help =
+           "times and classes as the reference evaluator has them: through torch.compile, seeding inside the "
+           "timed call",
        .flag = &options->evaluation.strict_passbench},
       {.name = "--out",
        .help = "folder for results, new or empty (default: graft_results/TIME-PID)",

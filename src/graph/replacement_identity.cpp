@@ -14,7 +14,8 @@ std::string_view returned_name(const python::FunctionBase& function) {
   for (const python::Stmt* statement : function.body) {
     const auto* returned = python::node_cast<python::Return>(statement);
     if (returned == nullptr) continue;
-    const auto* value = returned->value != nullptr ? python::node_cast<python::Name>(returned->value) : nullptr;
+    const auto* value =
+        returned->value != nullptr ? python::node_cast<python::Name>(returned->value) : nullptr;
     if (value == nullptr || !name.empty()) return {};
     name = value->id;
   }

@@ -65,7 +65,8 @@ class Baseline {
     Json parameters = Json::object({{"bytes", static_cast<int64_t>(buffer->size())},
                                     {"outputs", std::move(slots)},
                                     {"inputs", Json::array()}});
-    if (Reply reply = worker_.call("outputs", std::move(parameters), request_.deadline, {&fd, 1}); !reply.ok())
+    if (Reply reply = worker_.call("outputs", std::move(parameters), request_.deadline, {&fd, 1});
+        !reply.ok())
       return std::move(reply.failure);
     if (auto failure = serve(worker_, {BellCommand::kPrepare, BellCommand::kRun, BellCommand::kExport}))
       return failure;
@@ -75,9 +76,8 @@ class Baseline {
       auto from = bench::compare_tensors(slot->dtype, request_.expected.data() + slot->offset,
                                          buffer->data() + slot->offset, slot->count())
                       .correct_from();
-      result_.correct_from = from && result_.correct_from
-                                 ? std::optional(std::max(*from, *result_.correct_from))
-                                 : std::nullopt;
+      result_.correct_from =
+          from && result_.correct_from ? std::optional(std::max(*from, *result_.correct_from)) : std::nullopt;
     }
     return std::nullopt;
   }

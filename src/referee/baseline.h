@@ -16,11 +16,12 @@
 namespace graft::referee {
 
 struct BaselineResult {
-  std::string name;                 // "inductor"
-  std::optional<Measurement> times;  // `pass` is the baseline's arm; the eager arm was measured again beside it
-  std::optional<int> correct_from;   // of its outputs against eager's
-  double first_call_ms = 0;          // with its compilation
-  std::string failure;               // why there are no times
+  std::string name;  // "inductor"
+  std::optional<Measurement>
+      times;  // `pass` is the baseline's arm; the eager arm was measured again beside it
+  std::optional<int> correct_from;  // of its outputs against eager's
+  double first_call_ms = 0;         // with its compilation
+  std::string failure;              // why there are no times
 
   Json to_json() const;
 };
@@ -36,8 +37,9 @@ struct BaselineRequest {
   Deadline deadline;
 };
 
-// `eager` has the graph loaded; both workers are idle before and, unless one failed, after. A failure is part of
-// the result, except that of the user's wish to stop: then nothing.
-std::optional<BaselineResult> measure_baseline(Worker& eager, Worker& baseline, const BaselineRequest& request);
+// `eager` has the graph loaded; both workers are idle before and, unless one failed, after. A failure is part
+// of the result, except that of the user's wish to stop: then nothing.
+std::optional<BaselineResult> measure_baseline(Worker& eager, Worker& baseline,
+                                               const BaselineRequest& request);
 
 }  // namespace graft::referee

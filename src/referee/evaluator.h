@@ -32,8 +32,9 @@ struct EvaluationOptions {
   // Of torch.compile, for the inductor candidate: {"fullgraph", "dynamic", "mode", "options"}, each optional.
   Json inductor_options = Json::object();
   bool inductor_baseline = false;  // measured beside the passes of every graph that ran
-  // Timing as the reference evaluator does it: through torch.compile, torch seeded inside the timed call, one
-  // measurement, which counts as failed when it is noisy. Never in one table with times of the graph itself.
+  // Timing as the reference evaluator does it: through torch.compile, torch seeded inside the timed call.
+  // With $GRAPH_NET_FLUCTUATION_DETECT_THRESHOLD set there is one measurement, which counts as failed when it
+  // is noisy. Never in one table with times of the graph itself.
   bool strict_passbench = false;
 };
 

@@ -69,11 +69,10 @@ Json to_json(const PassUse& use) {
 Json profile_json(const GraphResult& graph) {
   auto side = [&](const Profile& profile, double ms) {
     double seconds = ms / 1e3;
-    return Json::object(
-        {{"peak_bytes", profile.peak_bytes ? Json(*profile.peak_bytes) : Json()},
-         {"launches", profile.launches ? Json(*profile.launches) : Json()},
-         {"bytes_per_second",
-          seconds > 0 ? Json(static_cast<double>(graph.least_bytes) / seconds) : Json()}});
+    return Json::object({{"peak_bytes", profile.peak_bytes ? Json(*profile.peak_bytes) : Json()},
+                         {"launches", profile.launches ? Json(*profile.launches) : Json()},
+                         {"bytes_per_second",
+                          seconds > 0 ? Json(static_cast<double>(graph.least_bytes) / seconds) : Json()}});
   };
   if (!graph.times) return {};
   return Json::object({{"least_bytes", graph.least_bytes},
@@ -234,24 +233,24 @@ Json to_json(const SampleResult& sample) {
 namespace {
 
 Json head(const RunInfo& info) {
-  return Json::object({{"schema", "graft/bench-run/v1"},
-                       {"graft", kVersion},
-                       {"started", info.started},
-                       {"device", info.device},
-                       {"hardware", info.hardware},
-                       {"python", info.python_version},
-                       {"torch", info.torch_version},
-                       {"threads", info.threads},
-                       {"cpus", list_of(info.cpus)},
-                       {"warmup", info.warmup},
-                       {"trials", info.trials},
-                       {"timeout", info.timeout_seconds},
-                       {"correct_at", info.correct_at},
-                       {"timing", info.strict_passbench ? "passbench" : "graft"},
-                       {"candidate", info.candidate},
-                       {"copy_bytes_per_second",
-                        info.bytes_per_second > 0 ? Json(info.bytes_per_second) : Json()},
-                       {"folder", info.folder}});
+  return Json::object(
+      {{"schema", "graft/bench-run/v1"},
+       {"graft", kVersion},
+       {"started", info.started},
+       {"device", info.device},
+       {"hardware", info.hardware},
+       {"python", info.python_version},
+       {"torch", info.torch_version},
+       {"threads", info.threads},
+       {"cpus", list_of(info.cpus)},
+       {"warmup", info.warmup},
+       {"trials", info.trials},
+       {"timeout", info.timeout_seconds},
+       {"correct_at", info.correct_at},
+       {"timing", info.strict_passbench ? "passbench" : "graft"},
+       {"candidate", info.candidate},
+       {"copy_bytes_per_second", info.bytes_per_second > 0 ? Json(info.bytes_per_second) : Json()},
+       {"folder", info.folder}});
 }
 
 }  // namespace

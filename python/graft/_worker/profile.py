@@ -6,7 +6,8 @@ Diagnostics: a candidate reports these about itself, so no score is made of them
 from __future__ import annotations
 
 import time
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
