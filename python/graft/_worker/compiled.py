@@ -2,18 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
+
+from graft._worker import graphs
 
 
 class CompiledGraphError(Exception):
     """torch.compile did not hand over the graph that was rewritten."""
 
 
-def wrap(model: torch.nn.Module, through: dict):
-    """The model behind torch.compile, which compiles at the first call.
-
-    {"backend": "inductor", "fullgraph", "dynamic", "mode", "options"}: those of torch.compile, each may be absent.
-    """
+def through_inductor(model: torch.nn.Module, options: dict):
+    """The model behind torch.compile, which compiles at the first call. `options`: fullgraph, dynamic, mode, options, or none."""
     torch._dynamo.reset()
-    options = {key: through[key] for key in ("fullgraph", "dynamic", "mode", "options") if through.get(key) is not None}
-    return torch.compile(model, backend=through["backend"], **options)
+    return torch.compile(model, backend="inductor", **options)
+
+
+def through_passes(model: torch.nn.Module, rewritten: torch.nn.Module, inputs: Callable[[], dict]):
+    """The model behind torch.compile with a backend that puts `rewritten`, made of the same captured graph, in its place.
+
+    `inputs` gives the tensors of the next call by the names of forward()'s parameters: by identity they tell which placeholder of
+    the captured graph is which parameter.
+    """
+    positional, keywords = graphs.call_plan(rewritten, list(inputs()))
+    names = [*positional, *keywords]
+    graphs_seen = 0
+
+    def backend(module, examples):
+        nonlocal graphs_seen
+        graphs_seen += 1
+        if graphs_seen > 1:
+            raise CompiledGraphError("torch.compile breaks the graph, and passes were matched on one whole graph")
+        named, wanted = inputs(), len(module.graph.find_nodes(op="output")[0].args[0])
+
+        def checked(function):
+            def call(*values):
+                outputs = function(*values)
+                outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
+                if len(outputs) != wanted:
+                    raise CompiledGraphError(f"the captured graph has {wanted} outputs, the rewritten one {len(outputs)}")
+                return outputs
+
+            return call
+
+        order = []
+        for name in names:
+            places = [place for place, example in enumerate(examples) if example is named[name]]
+            order.append(places[0] if places else None)  # Dynamo drops what the graph does not use
+        forward = rewritten.forward
+        if order == list(range(len(examples))) and not keywords:
+            return checked(forward)
+
+        def call(*values):
+            picked = [None if place is None else values[place] for place in order]
+            if keywords:
+                return forward(**dict(zip(names, picked)))
+            return forward(*picked)
+
+        return checked(call)
+
+    torch._dynamo.reset()
+    return torch.compile(model, backend=backend)
