@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/commands.h"
+#include "referee/captures.h"
 #include "referee/evaluator.h"
 #include "referee/interrupt.h"
 #include "referee/prepare.h"
@@ -36,6 +37,7 @@ struct Options {
   std::string baseline = "eager";
   int function_limit = -1;
   int pattern_limit = -1;
+  std::string mode = "normalized";
   referee::EvaluationOptions evaluation;
 };
 
@@ -118,6 +120,8 @@ Result<std::vector<PreparedSample>> prepare(const Options& options) {
   prepare_options.candidate = options.evaluation.candidate;
   prepare_options.function_limit = options.function_limit;
   prepare_options.pattern_limit = options.pattern_limit;
+  prepare_options.mode =
+      options.mode == "passbench" ? referee::PassMode::kPassbench : referee::PassMode::kNormalized;
   prepare_options.strict_passbench = options.evaluation.strict_passbench;
   std::vector<PreparedSample> prepared;
   for (const std::string& path : paths) {
@@ -126,6 +130,26 @@ Result<std::vector<PreparedSample>> prepare(const Options& options) {
     prepared.push_back(std::move(sample));
   }
   return prepared;
+}
+
+// One graph, with what the mode asks of Dynamo: before the evaluation where patterns are matched on the
+// capture, behind it where the report only says how the text differs, so that no measurement comes after
+// Dynamo's work.
+Result<referee::GraphResult> evaluate(referee::Evaluator& evaluator, const referee::CaptureStore& store,
+                                      const PreparedSample& sample, referee::CandidateKind kind,
+                                      referee::PreparedGraph graph) {
+  // Without a pass nothing is matched.
+  if (kind != referee::CandidateKind::kPasses) return evaluator.evaluate(graph);
+  if (graph.mode == referee::PassMode::kPassbench) {
+    GRAFT_RETURN_IF_ERROR(referee::match_on_capture(store, evaluator, sample.passes, graph));
+    return evaluator.evaluate(graph);
+  }
+  GRAFT_ASSIGN_OR_RETURN(referee::GraphResult result, evaluator.evaluate(graph));
+  // Of an original that does not run nothing can be captured.
+  if (graph.matched && result.verdict != referee::Verdict::kMachineFault) {
+    GRAFT_ASSIGN_OR_RETURN(result.capture, referee::compare_with_capture(store, evaluator, graph));
+  }
+  return result;
 }
 
 // A folder name of its own for each sample.
@@ -152,6 +176,7 @@ Result<int> run(const Context& context, Options options) {
   info.correct_at = options.evaluation.correct_at;
   info.candidate = options.candidate;
   info.strict_passbench = options.evaluation.strict_passbench;
+  info.mode = options.mode;
   info.started = utc_now("%Y-%m-%dT%H:%M:%SZ");
   GRAFT_ASSIGN_OR_RETURN(auto evaluator, referee::Evaluator::start(options.evaluation));
   GRAFT_RETURN_IF_ERROR(evaluator->ready(info));
@@ -161,6 +186,7 @@ Result<int> run(const Context& context, Options options) {
   log_info(fmt::format("torch {} on {} ({}), {} thread{} on CPUs {} for both arms", info.torch_version,
                        info.device, info.hardware, info.threads, info.threads == 1 ? "" : "s", cpus));
 
+  const referee::CaptureStore captures(info.torch_version, info.device);
   size_t total = 0, done = 0;
   for (const PreparedSample& sample : prepared) total += sample.graphs.size();
   std::vector<SampleResult> results;
@@ -175,7 +201,8 @@ Result<int> run(const Context& context, Options options) {
     result.folder = join_path(info.folder, folder_name(result.name, taken));
     for (const referee::PreparedGraph& graph : sample.graphs) {
       log_progress(fmt::format("[{}/{}] {} {}", ++done, total, result.name, graph.folder.entry));
-      Result<referee::GraphResult> evaluated = evaluator->evaluate(graph);
+      Result<referee::GraphResult> evaluated =
+          evaluate(*evaluator, captures, sample, options.evaluation.candidate, graph);
       if (!evaluated.ok()) {
         if (evaluated.error().kind != ErrorKind::kInterrupted) return std::move(evaluated).error();
         stopped = true;
@@ -246,6 +273,10 @@ Command bench_run_command() {
        .number = &options->evaluation.correct_at,
        .minimum = -10,
        .maximum = 5},
+      {.name = "--mode",
+       .help = "how patterns are matched: normalized or passbench",
+       .text = &options->mode,
+       .choices = {"normalized", "passbench"}},
       {.name = "--pass-dir",
        .help = "passes of this folder instead of the sample's pass_dir",
        .text = &options->pass_dir},

@@ -10,6 +10,7 @@ Command bench_inputs_command();
 Command bench_score_command();
 Command bench_unpack_command();
 Command doctor_command();
+Command graph_capture_command();
 Command graph_match_command();
 Command graph_rewrite_command();
 Command graph_show_command();

@@ -2,9 +2,13 @@
 #include <fmt/core.h>
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "base/file.h"
+#include "base/log.h"
+#include "base/python_environment.h"
 #include "cli/commands.h"
 #include "cli/graph_common.h"
 #include "graph/captured.h"
@@ -14,6 +18,9 @@
 #include "graph/nearest_miss.h"
 #include "graph/pass_file.h"
 #include "graph/plain.h"
+#include "referee/captures.h"
+#include "referee/interrupt.h"
+#include "referee/strays.h"
 
 namespace graft::cli {
 namespace {
@@ -25,10 +32,88 @@ struct Options {
   std::string captured;
 };
 
-struct Targets {
-  std::vector<std::pair<std::string, graph::Graph>> graphs;
-  std::vector<std::string> differences;  // between the model's text and its captured graph
+struct Target {
+  std::string name;
+  graph::Graph graph;
+  std::string matched_on = "text";  // or "capture"
 };
+
+struct Targets {
+  std::vector<Target> graphs;
+  std::vector<std::string> differences;  // between the models' texts and their captured graphs
+  bool captured = false;                 // whether any of the graphs is a captured one
+};
+
+// With --mode passbench: the graph folder of a model, "" where the model is in none that can be run.
+std::string folder_of(const std::string& model) {
+  const std::filesystem::path path(model);
+  if (path.filename() != "model.py" || !is_regular_file(model)) return {};
+  const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
+  return is_regular_file(join_path(folder, "weight_meta.py")) ? folder : std::string();
+}
+
+// Finds captures of models in the store, and captures those that are not there. What it lacks for that is
+// told once, and then nothing is captured.
+class Capturer {
+ public:
+  // Nothing where the model has to be matched on its text; the reason is told.
+  Result<std::optional<graph::Capture>> capture(const std::string& model) {
+    auto told = [&](const std::string& why) {
+      log_info(fmt::format("{} is matched on its text: {}", model, why));
+      return std::optional<graph::Capture>();
+    };
+    const std::string folder = folder_of(model);
+    if (folder.empty()) return told("no graph folder with weight_meta.py, so it cannot be captured");
+    if (!lacking_.empty()) return told(lacking_);
+    Result<referee::CaptureRequest> request = referee::CaptureRequest::read(folder, options_.device);
+    if (!request.ok()) return told(request.error().to_string());
+    if (!store_) {
+      Result<std::string> torch = torch_version();
+      if (!torch.ok()) return told(lacking_ = torch.error().message);
+      store_.emplace(*torch, options_.device);
+    }
+    if (auto found = store_->find(*request)) return std::optional(std::move(found->capture));
+    if (!evaluator_) {
+      if (Status started = start(); !started.ok()) {
+        if (started.error().kind == ErrorKind::kInterrupted) return std::move(started).error();
+        return told(lacking_ = started.error().message);
+      }
+    }
+    GRAFT_ASSIGN_OR_RETURN(referee::CaptureOutcome outcome, store_->get(*evaluator_, *request));
+    if (!outcome.capture) return told("it cannot be captured: " + outcome.failure.message);
+    return std::optional(std::move(outcome.capture->capture));
+  }
+
+ private:
+  static Result<std::string> torch_version() {
+    GRAFT_ASSIGN_OR_RETURN(const PythonEnvironment python, find_python_environment());
+    return referee::installed_torch(python);
+  }
+
+  Status start() {
+    interrupts_.emplace();
+    referee::adopt_orphans();
+    GRAFT_ASSIGN_OR_RETURN(evaluator_, referee::Evaluator::start(options_));
+    referee::RunInfo info;
+    Status ready = evaluator_->ready(info);
+    if (!ready.ok()) evaluator_.reset();
+    return ready;
+  }
+
+  referee::EvaluationOptions options_;
+  std::optional<referee::InterruptScope> interrupts_;
+  std::optional<referee::CaptureStore> store_;
+  std::unique_ptr<referee::Evaluator> evaluator_;
+  std::string lacking_;
+};
+
+void add_captured(Targets& targets, const std::string& name, graph::Capture capture) {
+  targets.captured = true;
+  const bool several = capture.graphs.size() > 1;
+  for (size_t i = 0; i < capture.graphs.size(); ++i)
+    targets.graphs.push_back(
+        {several ? fmt::format("{}:{}", name, i) : name, std::move(capture.graphs[i].graph), "capture"});
+}
 
 // What is matched: the graphs of the models, or captured ones.
 Result<Targets> load_targets(const Options& options) {
@@ -43,7 +128,20 @@ Result<Targets> load_targets(const Options& options) {
   }
   if (options.captured.empty()) {
     if (texts.empty()) return input_error("no model is given", {}, "MODEL, or --captured FILE");
-    targets.graphs = std::move(texts);
+    Capturer capturer;
+    for (auto& [name, graph] : texts) {
+      std::optional<graph::Capture> capture;
+      if (options.mode == "passbench") {
+        GRAFT_ASSIGN_OR_RETURN(capture, capturer.capture(name));
+      }
+      if (!capture) {
+        targets.graphs.push_back({name, std::move(graph), "text"});
+        continue;
+      }
+      for (const std::string& difference : graph::capture_differences(graph, *capture))
+        targets.differences.push_back(texts.size() > 1 ? name + ": " + difference : difference);
+      add_captured(targets, name, std::move(*capture));
+    }
     return targets;
   }
   if (options.mode != "passbench") return input_error("--captured needs --mode passbench");
@@ -51,15 +149,8 @@ Result<Targets> load_targets(const Options& options) {
   GRAFT_ASSIGN_OR_RETURN(const std::string text, read_file(options.captured));
   GRAFT_ASSIGN_OR_RETURN(const Json document, Json::parse(text, options.captured));
   GRAFT_ASSIGN_OR_RETURN(graph::Capture capture, graph::read_capture(document, options.captured));
-  for (const std::string& reason : capture.breaks)
-    targets.differences.push_back("the graph breaks: " + reason);
-  if (texts.size() == 1 && capture.graphs.size() == 1) {
-    targets.differences = graph::capture_differences(texts[0].second, capture.graphs[0].graph);
-  }
-  for (size_t i = 0; i < capture.graphs.size(); ++i) {
-    targets.graphs.emplace_back(options.captured + (capture.graphs.size() > 1 ? ":" + std::to_string(i) : ""),
-                                std::move(capture.graphs[i].graph));
-  }
+  if (texts.size() == 1) targets.differences = graph::capture_differences(texts[0].second, capture);
+  add_captured(targets, options.captured, std::move(capture));
   return targets;
 }
 
@@ -83,7 +174,7 @@ Result<int> run(const Options& options, const Context& context) {
   Json results = Json::array();
   size_t total = 0;
   double seconds = 0;
-  for (const auto& [name, graph] : targets.graphs) {
+  for (const auto& [name, graph, matched_on] : targets.graphs) {
     const std::vector<uint32_t> numbers = graph.numbering();
     for (size_t i = 0; i < matchers.size(); ++i) {
       const auto started = std::chrono::steady_clock::now();
@@ -107,6 +198,7 @@ Result<int> run(const Options& options, const Context& context) {
       results.push_back(Json::object(
           {{"graph", name},
            {"pattern", options.patterns[i]},
+           {"matched_on", matched_on},
            {"matches", std::move(matches)},
            {"nearest_miss", miss ? graph::nearest_miss_json(*miss, patterns[i], graph) : Json()}}));
     }
@@ -114,7 +206,7 @@ Result<int> run(const Options& options, const Context& context) {
   if (context.json) {
     Json document = Json::object(
         {{"schema", "graft/graph-match/v1"}, {"results", std::move(results)}, {"seconds", seconds}});
-    if (!options.captured.empty()) {
+    if (targets.captured) {
       Json differences = Json::array();
       for (const std::string& difference : targets.differences) differences.push_back(difference);
       document.set("differences", std::move(differences));
@@ -137,7 +229,9 @@ Command graph_match_command() {
   command.details =
       "passbench matches as the reference evaluator does: the pattern traced with all arguments positional, "
       "against the\n"
-      "captured graph, or against the text where none is given. plain matches as torch.fx does on symbolic "
+      "captured graph (from a graph folder it is made and kept in the cache), or against the text where "
+      "there "
+      "is none. plain matches as torch.fx does on symbolic "
       "traces, normalized (the default) also where a call is "
       "spelled\n"
       "differently, and only where a replacement cannot change a result. Exit code 1 where nothing matches.";

@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
                          bench_score_command(),
                          bench_unpack_command(),
                          doctor_command(),
+                         graph_capture_command(),
                          graph_match_command(),
                          graph_rewrite_command(),
                          graph_show_command(),

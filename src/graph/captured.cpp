@@ -1,16 +1,16 @@
 #include "graph/captured.h"
 
+#include <algorithm>
 #include <charconv>
 #include <unordered_map>
 #include <utility>
 
+#include "graph/force_args.h"
 #include "graph/printer.h"
 #include "graph/vocabulary.h"
 
 namespace graft::graph {
 namespace {
-
-constexpr std::string_view kSchema = "graft/capture/v1";
 
 class Reader {
  public:
@@ -25,6 +25,9 @@ class Reader {
     CapturedGraph captured;
     captured.graph = std::move(graph_);
     captured.values = std::move(values_);
+    captured.parameters = std::move(parameters_);
+    captured.sources = std::move(sources_);
+    captured.unnamed = std::move(unnamed_);
     return captured;
   }
 
@@ -65,6 +68,11 @@ class Reader {
         op == Op::kCallFunction ? canonical_function(node["target"].as_string()) : node["target"].as_string();
     const NodeId id = graph_.add(op, target, name_, std::move(args), std::move(kwargs));
     nodes_.emplace(name_, id);
+    if (op == Op::kPlaceholder) {
+      parameters_.push_back(node["parameter"].as_string());
+      sources_.push_back(node["source"].as_string());
+    }
+    if (node["unnamed"].as_bool()) unnamed_.push_back(id);
     const Json& value = node["value"];
     if (!value.is_object()) return {};
     CapturedValue known_value;
@@ -140,6 +148,9 @@ class Reader {
   Graph graph_;
   std::unordered_map<std::string, NodeId> nodes_;
   std::vector<CapturedValue> values_;
+  std::vector<std::string> parameters_;
+  std::vector<std::string> sources_;
+  std::vector<NodeId> unnamed_;
 };
 
 // Operators in order, with the names of methods marked.
@@ -156,9 +167,9 @@ std::vector<std::pair<std::string, NodeId>> operators(const Graph& graph) {
 }  // namespace
 
 Result<Capture> read_capture(const Json& document, const std::string& file) {
-  if (document["schema"].as_string() != kSchema) {
+  if (document["schema"].as_string() != kCaptureSchema) {
     return input_error("this is no capture", Place{file, 0, 0},
-                       "\"schema\": \"" + std::string(kSchema) + "\"");
+                       "\"schema\": \"" + std::string(kCaptureSchema) + "\"");
   }
   Capture capture;
   capture.torch = document["torch"].as_string();
@@ -166,8 +177,24 @@ Result<Capture> read_capture(const Json& document, const std::string& file) {
     GRAFT_ASSIGN_OR_RETURN(CapturedGraph captured, Reader(file).read(graph));
     capture.graphs.push_back(std::move(captured));
   }
-  for (const Json& reason : document["breaks"].items()) capture.breaks.push_back(reason.as_string());
+  for (const Json& item : document["breaks"].items()) {
+    if (!item["reason"].is_string())
+      return input_error("a graph break without a reason", Place{file, 0, 0},
+                         "a document written by graft.capture");
+    GraphBreak& graph_break = capture.breaks.emplace_back();
+    graph_break.reason = item["reason"].as_string();
+    graph_break.detail = item["detail"].as_string();
+    graph_break.file = item["file"].as_string();
+    graph_break.line = static_cast<int>(item["line"].as_int());
+    graph_break.function = item["function"].as_string();
+  }
+  capture.result = document["result"];
   return capture;
+}
+
+std::string GraphBreak::to_string() const {
+  const std::string place = Place{file, line, 0}.to_string();
+  return place.empty() ? reason : place + ": " + reason;
 }
 
 std::vector<std::string> capture_differences(const Graph& text, const Graph& captured) {
@@ -215,6 +242,189 @@ std::vector<std::string> capture_differences(const Graph& text, const Graph& cap
     }
   }
   return differences;
+}
+
+std::vector<std::string> capture_differences(const Graph& text, const Capture& capture) {
+  std::vector<std::string> differences;
+  for (const GraphBreak& graph_break : capture.breaks)
+    differences.push_back("the graph breaks: " + graph_break.to_string());
+  if (capture.graphs.empty()) differences.emplace_back("Dynamo captured no graph");
+  if (capture.graphs.size() == 1) {
+    for (std::string& difference : capture_differences(text, capture.graphs[0].graph))
+      differences.push_back(std::move(difference));
+  }
+  if (differences.size() > kMaxDifferences) {
+    const size_t left_out = differences.size() - (kMaxDifferences - 1);
+    differences.resize(kMaxDifferences - 1);
+    differences.push_back("and " + std::to_string(left_out) + " more");
+  }
+  return differences;
+}
+
+namespace {
+
+Error not_printable(std::string message, std::string hint = {}) {
+  return input_error(std::move(message), {}, {}, std::move(hint));
+}
+
+bool holds_unknown(const Graph& graph, Value value) {
+  if (value.kind == ValueKind::kUnknown) return true;
+  if (!value.is_composite()) return false;
+  const auto children = graph.children(value);
+  return std::any_of(children.begin(), children.end(),
+                     [&](Value child) { return holds_unknown(graph, child); });
+}
+
+bool holds_unknown(const Graph& graph, const Node& node) {
+  return std::any_of(node.args.begin(), node.args.end(),
+                     [&](Value value) { return holds_unknown(graph, value); }) ||
+         std::any_of(node.kwargs.begin(), node.kwargs.end(),
+                     [&](const Keyword& keyword) { return holds_unknown(graph, keyword.value); });
+}
+
+// Builds graph_of_capture().
+class FromCapture {
+ public:
+  FromCapture(const Graph& text, const CapturedGraph& captured)
+      : text_(text), captured_(captured), map_(captured.graph.pool_size(), Value::unknown()) {}
+
+  Result<Graph> run(const Json& result) {
+    const Graph& from = captured_.graph;
+    to_.name = text_.name;
+    to_.file = text_.file;
+    add_parameters();
+    GRAFT_RETURN_IF_ERROR(bind_placeholders());
+    for (const NodeId id : captured_.unnamed)
+      return not_printable("no name leads to the function of the captured node '" +
+                           std::string(from.node_name(id)) + "'");
+    for (NodeId id = from.first(); id != kNoNode; id = from.next(id)) {
+      const Node& node = from.node(id);
+      if (node.op == Op::kPlaceholder || node.op == Op::kOutput) continue;
+      if (node.op == Op::kGetAttr || node.op == Op::kCallModule)
+        return not_printable("the captured graph uses '" + std::string(from.target(id)) +
+                             "', which Dynamo made and forward() has not");
+      if (holds_unknown(from, node))
+        return not_printable("the captured node '" + std::string(from.node_name(id)) +
+                             "' has an argument that no text can write, such as a symbolic size");
+      std::vector<Value> args;
+      for (const Value& value : node.args) args.push_back(to_.copy_value(from, value, map_));
+      std::vector<Keyword> kwargs;
+      for (const Keyword& keyword : node.kwargs)
+        kwargs.push_back({to_.intern(from.text(keyword.name)), to_.copy_value(from, keyword.value, map_)});
+      map_[id] = Value::of_node(
+          to_.add(node.op, from.target(id), from.node_name(id), std::move(args), std::move(kwargs)));
+    }
+    GRAFT_ASSIGN_OR_RETURN(const Value returned, read_result(result, 0));
+    to_.add(Op::kOutput, "output", "output", {returned});
+    GRAFT_RETURN_IF_ERROR(to_.verify());
+    return std::move(to_);
+  }
+
+ private:
+  void add_parameters() {
+    for (const NodeId id : text_.placeholders()) {
+      const Node& node = text_.node(id);
+      std::vector<Value> defaults;
+      for (const Value& value : node.args) defaults.push_back(to_.copy_value(text_, value, {}));
+      const std::string name(text_.target(id));
+      const NodeId made = to_.add(Op::kPlaceholder, name, text_.node_name(id), std::move(defaults));
+      to_.mutable_annotation(made).keyword_only = node.keyword_only;
+      parameters_.emplace(name, made);
+    }
+  }
+
+  Status bind_placeholders() {
+    const std::vector<NodeId>& placeholders = captured_.graph.placeholders();
+    for (size_t i = 0; i < placeholders.size(); ++i) {
+      const auto found = parameters_.find(captured_.parameters[i]);
+      if (found == parameters_.end())
+        return not_printable("the input '" + std::string(captured_.graph.target(placeholders[i])) +
+                             "' of the captured graph" +
+                             (captured_.sources[i].empty() ? "" : " (" + captured_.sources[i] + ")") +
+                             " is no parameter of forward()");
+      map_[placeholders[i]] = Value::of_node(found->second);
+    }
+    return {};
+  }
+
+  Result<Value> read_result(const Json& json, int depth) {
+    const Error wrong =
+        not_printable("forward() returns " + json.dump().substr(0, 200) + ", which no captured output holds");
+    if (depth > 100) return wrong;
+    if (json.is_null()) return Value::none();
+    if (json.is_bool()) return Value::boolean(json.as_bool());
+    if (json.is_int()) return Value::of_int(json.as_int());
+    if (json.is_string()) return to_.string(json.as_string());
+    if (json.is_array()) return read_children(ValueKind::kList, json, depth);
+    if (!json.is_object() || json.members().size() != 1) return wrong;
+    const auto& [key, item] = json.members().front();
+    if (key == "tuple") return read_children(ValueKind::kTuple, item, depth);
+    if (key == "float") {
+      double number = 0;
+      const std::string& digits = item.as_string();
+      const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+      if (code == std::errc() && end == digits.data() + digits.size()) return Value::of_float(number);
+    }
+    if (key == "parameter") {
+      if (const auto found = parameters_.find(item.as_string()); found != parameters_.end())
+        return Value::of_node(found->second);
+    }
+    if (key == "output" && item.items().size() == 2 && item.items()[0].as_int() == 0) {
+      const Graph& from = captured_.graph;
+      const Value outputs = from.node(from.output()).args[0];
+      const int64_t index = item.items()[1].as_int();
+      if (!outputs.is_sequence()) {
+        if (outputs.is_node() && index == 0) return map_[outputs.node()];
+        return wrong;
+      }
+      const auto children = from.children(outputs);
+      if (index >= 0 && index < static_cast<int64_t>(children.size()) &&
+          children[static_cast<size_t>(index)].is_node())
+        return map_[children[static_cast<size_t>(index)].node()];
+    }
+    return wrong;
+  }
+
+  Result<Value> read_children(ValueKind kind, const Json& list, int depth) {
+    std::vector<Value> children;
+    for (const Json& item : list.items()) {
+      GRAFT_ASSIGN_OR_RETURN(const Value child, read_result(item, depth + 1));
+      children.push_back(child);
+    }
+    return to_.composite(kind, children);
+  }
+
+  const Graph& text_;
+  const CapturedGraph& captured_;
+  Graph to_;
+  std::vector<Value> map_;  // by NodeId of the captured graph
+  std::unordered_map<std::string, NodeId> parameters_;
+};
+
+}  // namespace
+
+Result<Graph> graph_of_capture(const Graph& text, const Capture& capture) {
+  if (capture.graphs.empty())
+    return not_printable("Dynamo captured no graph" +
+                         (capture.breaks.empty() ? "" : ": " + capture.breaks.front().to_string()));
+  if (capture.graphs.size() > 1)
+    return not_printable("Dynamo breaks forward() into " + std::to_string(capture.graphs.size()) + " graphs" +
+                         (capture.breaks.empty() ? "" : ": " + capture.breaks.front().to_string()));
+  return FromCapture(text, capture.graphs[0]).run(capture.result);
+}
+
+PassFile force_args_pass(const PassFile& pass) {
+  PassFile forced = pass;
+  forced.pattern = force_args(pass.pattern);
+  const Value output = forced.pattern.node(forced.pattern.output()).args[0];
+  forced.outputs.clear();
+  if (output.is_sequence()) {
+    const auto children = forced.pattern.children(output);
+    forced.outputs.assign(children.begin(), children.end());
+  } else {
+    forced.outputs.push_back(output);
+  }
+  return forced;
 }
 
 }  // namespace graft::graph

@@ -91,6 +91,9 @@ class Evaluation {
     result_.model_name = graph_.folder.model_name;
     result_.passes = graph_.passes;
     result_.matched = graph_.matched;
+    result_.mode = pass_mode_name(graph_.mode);
+    result_.matched_on = graph_.matched_on;
+    result_.capture = graph_.capture;
     result_.rewritten = graph_.rewritten;
     result_.strict_passbench = options_.strict_passbench;
     Status status = steps();
@@ -191,12 +194,15 @@ class Evaluation {
   bool settle_statically() {
     if (graph_.failure) {
       settle(bench::GraphStatus::kEagerFail, Verdict::kMachineFault, graph_.failure->to_string());
+      result_.error_class = graph_.failure_class;
+      result_.traceback = graph_.failure_traceback;
     } else if (graph_.forbidden) {
       settle(bench::GraphStatus::kCompileFail, Verdict::kForbidden, *graph_.forbidden);
     } else if (graph_.pass_failure) {
       settle(bench::GraphStatus::kCompileFail, Verdict::kCrashed, graph_.pass_failure->to_string());
     } else if (!graph_.matched) {
-      settle(bench::GraphStatus::kPassMiss, Verdict::kNoMatch, "no pass matches");
+      settle(bench::GraphStatus::kPassMiss, Verdict::kNoMatch,
+             graph_.miss_note.empty() ? "no pass matches" : graph_.miss_note);
       for (const PassUse& use : graph_.passes)
         if (!use.miss.empty()) result_.message += fmt::format("; {}: {}", use.name, use.miss);
     } else {
@@ -702,7 +708,18 @@ Status Evaluator::restart_reference() {
   return ready(ignored);
 }
 
+Result<Worker*> Evaluator::reference() {
+  if (!reference_->alive()) GRAFT_RETURN_IF_ERROR(restart_reference());
+  return reference_.get();
+}
+
+Deadline Evaluator::deadline() const {
+  return steady_clock::now() +
+         std::chrono::milliseconds(static_cast<int64_t>(options_.timeout_seconds * 1000));
+}
+
 Result<GraphResult> Evaluator::evaluate(const PreparedGraph& graph) {
+  GRAFT_RETURN_IF_ERROR(reference());
   return Evaluation(*this, graph).run();
 }
 

@@ -48,6 +48,12 @@ class Evaluator {
   // of the machine.
   Status ready(RunInfo& info);
 
+  // The reference worker, started again where it has ended. For requests besides evaluate(), which are over
+  // by the time it is called.
+  Result<Worker*> reference();
+  // When such a request must be done: the time limit of a graph, from this moment.
+  Deadline deadline() const;
+
   // Never fails because of the sample or the pass: that is a verdict. Errors: kInterrupted, or kMissing and
   // kFault where no further graph can be evaluated either.
   Result<GraphResult> evaluate(const PreparedGraph& graph);

@@ -81,32 +81,25 @@ Status limit_passes(bench::Sample& sample, const PrepareOptions& options) {
   return {};
 }
 
-Result<bench::MaterializePlan> read_plan(const bench::GraphFolder& folder) {
-  GRAFT_ASSIGN_OR_RETURN(std::string input_text, read_file(folder.input_meta_file()));
-  GRAFT_ASSIGN_OR_RETURN(auto inputs, bench::parse_tensor_meta(input_text, folder.input_meta_file()));
-  GRAFT_ASSIGN_OR_RETURN(std::string weight_text, read_file(folder.weight_meta_file()));
-  GRAFT_ASSIGN_OR_RETURN(auto weights, bench::parse_tensor_meta(weight_text, folder.weight_meta_file()));
-  return bench::plan_materialization(std::move(inputs), std::move(weights));
-}
-
 Status prepare(PreparedGraph& prepared, const LoadedPasses& passes, const PrepareOptions& options) {
   std::string file = prepared.folder.model_file();
   GRAFT_ASSIGN_OR_RETURN(prepared.source, read_file(file));
   GRAFT_ASSIGN_OR_RETURN(prepared.source,
                          graph::rewrite_device_literals(std::move(prepared.source), options.device, file));
   GRAFT_ASSIGN_OR_RETURN(prepared.plan, read_plan(prepared.folder));
-  GRAFT_ASSIGN_OR_RETURN(graph::Graph model, graph::import_model_text(prepared.source, file));
+  GRAFT_ASSIGN_OR_RETURN(prepared.text, graph::import_model_text(prepared.source, file));
   if (options.candidate != CandidateKind::kPasses) {
     prepared.matched = true;
     prepared.rewritten =
-        options.candidate == CandidateKind::kIdentity ? graph::print_module(model) : prepared.source;
+        options.candidate == CandidateKind::kIdentity ? graph::print_module(prepared.text) : prepared.source;
     return {};
   }
   prepared.forbidden = passes.forbidden;
   prepared.pass_failure = passes.failure;
   prepared.import_folders = passes.import_folders;
-  if (passes.failure) return {};
-  Result<graph::RewrittenModel> rewritten = graph::apply_passes(model, passes.files);
+  if (passes.failure || prepared.mode == PassMode::kPassbench) return {};
+  prepared.matched_on = "text";
+  Result<graph::RewrittenModel> rewritten = graph::apply_passes(prepared.text, passes.files);
   if (!rewritten.ok()) {
     prepared.pass_failure = std::move(rewritten).error();
     return {};
@@ -121,6 +114,18 @@ Status prepare(PreparedGraph& prepared, const LoadedPasses& passes, const Prepar
 }
 
 }  // namespace
+
+std::string_view pass_mode_name(PassMode mode) {
+  return mode == PassMode::kPassbench ? "passbench" : "normalized";
+}
+
+Result<bench::MaterializePlan> read_plan(const bench::GraphFolder& folder) {
+  GRAFT_ASSIGN_OR_RETURN(std::string input_text, read_file(folder.input_meta_file()));
+  GRAFT_ASSIGN_OR_RETURN(auto inputs, bench::parse_tensor_meta(input_text, folder.input_meta_file()));
+  GRAFT_ASSIGN_OR_RETURN(std::string weight_text, read_file(folder.weight_meta_file()));
+  GRAFT_ASSIGN_OR_RETURN(auto weights, bench::parse_tensor_meta(weight_text, folder.weight_meta_file()));
+  return bench::plan_materialization(std::move(inputs), std::move(weights));
+}
 
 Result<PreparedSample> prepare_sample(const std::string& path, const bench::SampleOptions& options,
                                       const PrepareOptions& prepare_options) {
@@ -145,6 +150,7 @@ Result<PreparedSample> prepare_sample(const std::string& path, const bench::Samp
     PreparedGraph graph;
     graph.folder = graph_folder;
     graph.failure = graph_folder.failure;
+    graph.mode = prepare_options.mode;
     if (!graph.failure) {
       Status status = prepare(graph, passes, prepare_options);
       if (!status.ok()) graph.failure = std::move(status).error();
@@ -153,6 +159,7 @@ Result<PreparedSample> prepare_sample(const std::string& path, const bench::Samp
     prepared.graphs.push_back(std::move(graph));
   }
   if (!any) return *prepared.graphs.front().failure;
+  prepared.passes = std::move(passes.files);
   return prepared;
 }
 

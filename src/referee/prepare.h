@@ -1,15 +1,18 @@
 // Everything about a sample that is settled before any process starts: texts read, graphs imported, passes
-// matched, the rewritten text printed.
+// matched on the text, the rewritten text printed.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "bench/materialize.h"
 #include "bench/sample.h"
+#include "graph/graph.h"
+#include "graph/pass_file.h"
 #include "referee/result.h"
 
 namespace graft::referee {
@@ -21,6 +24,14 @@ struct Replacement {
   std::string path;
 };
 
+// What patterns are matched on, and how (docs/cli.md).
+enum class PassMode {
+  kNormalized,  // the text of the graph
+  kPassbench,   // what Dynamo makes of it: see match_on_capture() in captures.h
+};
+// "normalized", "passbench".
+std::string_view pass_mode_name(PassMode mode);
+
 // What runs in the candidate worker.
 enum class CandidateKind : uint8_t {
   kPasses,    // the graph with its passes applied
@@ -31,6 +42,7 @@ enum class CandidateKind : uint8_t {
 struct PrepareOptions {
   std::string device = "cpu";
   CandidateKind candidate = CandidateKind::kPasses;
+  PassMode mode = PassMode::kNormalized;
   // Limits on output passes, see bench::apply_pass_limits; < 0: none.
   int function_limit = -1;
   int pattern_limit = -1;
@@ -42,20 +54,30 @@ struct PreparedGraph {
   bench::GraphFolder folder;
   std::string source;  // model.py
   bench::MaterializePlan plan;
+  graph::Graph text;  // the graph of `source`
+  PassMode mode = PassMode::kNormalized;
+  std::string matched_on;                // "text" or "capture"; "" while no pass was matched
+  std::optional<CaptureReport> capture;  // where it was asked for
+  std::string miss_note;  // said beside the passes' own reasons where not matched; may be empty
   bool matched = false;
   std::string rewritten;  // where matched
   std::vector<Replacement> replacements;
   std::vector<std::string> import_folders;  // parents of the pass folders, for imports between pass files
   std::vector<PassUse> passes;
-  std::optional<std::string> forbidden;  // the rules for pass files that the passes break
-  std::optional<Error> failure;          // the graph itself cannot be evaluated
-  std::optional<Error> pass_failure;     // the text of a pass cannot be read
+  std::optional<std::string> forbidden;          // the rules for pass files that the passes break
+  std::optional<Error> failure;                  // the graph itself cannot be evaluated
+  std::string failure_class, failure_traceback;  // of a Python exception behind `failure`; else empty
+  std::optional<Error> pass_failure;             // the text of a pass cannot be read
 };
 
 struct PreparedSample {
   bench::Sample sample;
+  std::vector<graph::PassFile> passes;  // empty where one of them cannot be read
   std::vector<PreparedGraph> graphs;
 };
+
+// The tensors of a graph folder, from weight_meta.py and input_meta.py.
+Result<bench::MaterializePlan> read_plan(const bench::GraphFolder& folder);
 
 // An Error where nothing of the sample can be evaluated: it cannot be read, its passes are not there or not
 // listed as they should be, or none of its graphs is whole.

@@ -59,6 +59,26 @@ Json to_json(const OutputResult& output) {
   return json;
 }
 
+// Without what the graph says itself: `differences`.
+Json to_json(const CaptureReport& capture) {
+  Json breaks = Json::array();
+  for (const CaptureReport::Break& entry : capture.breaks)
+    breaks.push_back(Json::object({{"reason", entry.reason},
+                                   {"file", entry.file.empty() ? Json() : Json(entry.file)},
+                                   {"line", entry.line > 0 ? Json(entry.line) : Json()},
+                                   {"function", entry.function.empty() ? Json() : Json(entry.function)}}));
+  Json matches = Json::array();
+  for (size_t count : capture.matches) matches.push_back(static_cast<int64_t>(count));
+  return Json::object(
+      {{"graphs", static_cast<int64_t>(capture.graphs)},
+       {"breaks", std::move(breaks)},
+       {"matches", std::move(matches)},
+       {"cannot_rewrite", capture.cannot_rewrite.empty() ? Json() : Json(capture.cannot_rewrite)},
+       {"error", capture.error.empty()
+                     ? Json()
+                     : Json::object({{"class", capture.error_class}, {"message", capture.error}})}});
+}
+
 Json to_json(const PassUse& use) {
   return Json::object({{"name", use.name},
                        {"path", use.path},
@@ -178,6 +198,11 @@ Json to_json(const GraphResult& graph) {
   json.set("error", graph.error_class.empty()
                         ? Json()
                         : Json::object({{"class", graph.error_class}, {"traceback", graph.traceback}}));
+  json.set("mode", graph.mode);
+  json.set("matched_on", graph.matched_on.empty() ? Json() : Json(graph.matched_on));
+  bool captured = graph.capture && graph.capture->error.empty();
+  json.set("differences", captured ? list_of(graph.capture->differences) : Json());
+  json.set("capture", graph.capture ? to_json(*graph.capture) : Json());
   Json passes = Json::array(), outputs = Json::array();
   for (const PassUse& use : graph.passes) passes.push_back(to_json(use));
   for (const OutputResult& output : graph.outputs) outputs.push_back(to_json(output));
@@ -248,6 +273,7 @@ Json head(const RunInfo& info) {
        {"timeout", info.timeout_seconds},
        {"correct_at", info.correct_at},
        {"timing", info.strict_passbench ? "passbench" : "graft"},
+       {"mode", info.mode},
        {"candidate", info.candidate},
        {"copy_bytes_per_second", info.bytes_per_second > 0 ? Json(info.bytes_per_second) : Json()},
        {"folder", info.folder}});

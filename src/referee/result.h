@@ -25,6 +25,22 @@ struct PassUse {
   std::string miss;  // why it did not match; empty when it did
 };
 
+// What Dynamo made of a graph, and what the passes found in it.
+struct CaptureReport {
+  struct Break {
+    std::string reason;
+    std::string file;  // "model.py" for the graph's own; "" where unknown
+    int line = 0;
+    std::string function;
+  };
+  size_t graphs = 0;
+  std::vector<Break> breaks;
+  std::vector<std::string> differences;  // between the text and the captured graph
+  std::vector<size_t> matches;           // of each captured graph, where they were matched
+  std::string cannot_rewrite;            // why the captured graph cannot be printed; "" where it can
+  std::string error_class, error;        // why there is no capture; "" where there is one
+};
+
 // One output of the graph: the types of both arms and, where these agree, the comparison.
 struct OutputResult {
   OutputInfo eager;
@@ -51,6 +67,9 @@ struct GraphResult {
   bool matched = false;
   bool strict_passbench = false;    // timed and judged as the reference evaluator does
   std::optional<int> correct_from;  // all outputs; nothing where none is correct up to t = 5
+  std::string mode;                 // "normalized" or "passbench"
+  std::string matched_on;           // "text" or "capture"; "" where no pass was matched
+  std::optional<CaptureReport> capture;
   std::vector<PassUse> passes;
   std::vector<OutputResult> outputs;
   std::optional<Measurement> times;
@@ -108,6 +127,7 @@ struct RunInfo {
   double bytes_per_second = 0;  // what a copy of a large tensor moves on the device; 0: not known
   bool strict_passbench = false;
   std::string candidate = "passes";
+  std::string mode;     // "normalized" or "passbench"
   std::string started;  // UTC, ISO 8601
   std::string folder;
 };

@@ -1,1 +1,1 @@
-"""The worker process of the referee, by concept: channel, tensors, graphs."""
+"""The worker process of the referee, by concept: channel, tensors, graphs, captures."""

@@ -162,6 +162,12 @@ class Session:
             values.copy_(draw[indices].to(torch.float64))
         return {}
 
+    def capture(self, parameters: dict, descriptors: list[int]) -> dict:
+        """What Dynamo makes of a graph, see captures.capture_graph(). A loaded graph stays loaded."""
+        from graft._worker import captures  # the import of Dynamo is dear, and few workers need it
+
+        return captures.capture_graph(parameters, descriptors, self._device)
+
     def unload(self, parameters: dict, descriptors: list[int]) -> dict:
         """Forgets the graph and gives its memory back."""
         self._model = self._outputs = None
@@ -212,7 +218,18 @@ class Session:
     def run(self) -> None:
         methods = {
             name: getattr(self, name)
-            for name in ("load", "describe", "outputs", "serve", "gpu_times", "profile", "bandwidth", "nonfinite", "unload")
+            for name in (
+                "load",
+                "describe",
+                "outputs",
+                "serve",
+                "gpu_times",
+                "profile",
+                "bandwidth",
+                "nonfinite",
+                "capture",
+                "unload",
+            )  # fmt: skip
         }
         while True:
             received = self._channel.receive()
