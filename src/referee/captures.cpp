@@ -144,7 +144,11 @@ Result<CaptureOutcome> CaptureStore::get(Evaluator& evaluator, const CaptureRequ
     const WorkerFailure& failure = *reply.failure;
     if (failure.kind == WorkerFailure::Kind::kInterrupted)
       return Error{ErrorKind::kInterrupted, "interrupted", {}, {}, {}};
-    return CaptureOutcome{{}, {failure.error_class, failure.to_string(), failure.traceback}};
+    // What failed in Python may have many lines; its traceback has them all.
+    std::string message = failure.kind == WorkerFailure::Kind::kTimedOut ? "not done within the time limit"
+                                                                         : failure.to_string();
+    message = message.substr(0, message.find('\n'));
+    return CaptureOutcome{{}, {failure.error_class, std::move(message), failure.traceback}};
   }
   auto text = content_of(file.get());
   if (!text.ok()) return failed(text.error());
