@@ -126,7 +126,7 @@ Command graph_capture_command() {
   command.details =
       "Runs the graph once under torch.compile with a backend that only records, and prints the document "
       "that\n"
-      "`graft graph match --captured` reads. It is kept in the cache: the same graph with the same torch is "
+      "`graft graph match` can match on. It is kept in the cache: the same graph with the same torch is "
       "not\n"
       "captured again. Exit code 1 when the graph cannot be captured.";
   command.options = {
