@@ -3,7 +3,7 @@
 Importing the package costs milliseconds and never imports torch.
 """
 
-from graft import kernels
+from graft import kernels, pattern
 from graft._core import __version__
 
-__all__ = ["__version__", "kernels"]
+__all__ = ["__version__", "kernels", "pattern"]

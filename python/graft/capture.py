@@ -75,7 +75,7 @@ def encode(value: Any) -> Any:
     if isinstance(value, int):
         return value if -(2**63) <= value < 2**63 else {"int": str(value)}
     if isinstance(value, float):
-        return {"float": repr(value)}
+        return {"float": repr(float(value))}
     if isinstance(value, complex):
         return {"complex": repr(value)}
     if value is Ellipsis:

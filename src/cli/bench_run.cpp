@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "referee/captures.h"
+#include "cli/graph_common.h"
 #include "referee/evaluator.h"
 #include "referee/interrupt.h"
 #include "referee/prepare.h"
@@ -38,6 +39,7 @@ struct Options {
   int function_limit = -1;
   int pattern_limit = -1;
   std::string mode = "normalized";
+  bool no_trace = false;
   referee::EvaluationOptions evaluation;
 };
 
@@ -122,11 +124,16 @@ Result<std::vector<PreparedSample>> prepare(const Options& options) {
   prepare_options.pattern_limit = options.pattern_limit;
   prepare_options.mode =
       options.mode == "passbench" ? referee::PassMode::kPassbench : referee::PassMode::kNormalized;
+  prepare_options.trace = trace_options(options.no_trace);
   prepare_options.strict_passbench = options.evaluation.strict_passbench;
   std::vector<PreparedSample> prepared;
   for (const std::string& path : paths) {
     GRAFT_ASSIGN_OR_RETURN(PreparedSample sample,
                            referee::prepare_sample(path, sample_options, prepare_options));
+    for (const referee::PreparedGraph& graph : sample.graphs) {
+      for (const referee::PassUse& pass : graph.passes) note_traced(pass.path, pass.traced);
+      if (!graph.passes.empty()) break;
+    }
     prepared.push_back(std::move(sample));
   }
   return prepared;
@@ -166,9 +173,10 @@ Result<int> run(const Context& context, Options options) {
   GRAFT_RETURN_IF_ERROR(settle(options));
   // Before anything is started.
   if (!options.out.empty()) GRAFT_RETURN_IF_ERROR(check_is_new(options.out));
+  // Also of what a traced pass left behind.
+  referee::adopt_orphans();
   GRAFT_ASSIGN_OR_RETURN(std::vector<PreparedSample> prepared, prepare(options));
   referee::InterruptScope interrupts;
-  referee::adopt_orphans();
   referee::RunInfo info;
   info.warmup = options.evaluation.warmup;
   info.trials = options.evaluation.trials;
@@ -313,6 +321,7 @@ Command bench_run_command() {
       {.name = "--out",
        .help = "folder for results, new or empty (default: graft_results/TIME-PID)",
        .text = &options->out},
+      no_trace_option(&options->no_trace),
   };
   command.run = [options](const Context& context) { return run(context, *options); };
   return command;

@@ -1,6 +1,7 @@
 #include "cli/graph_common.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "graph/hash.h"
 #include "graph/printer.h"
 #include "python/batch.h"
@@ -111,6 +112,22 @@ Json graph_json(const graph::Graph& graph) {
                        {"inputs", std::move(inputs)},
                        {"outputs", std::move(outputs)},
                        {"hash", graph::graph_hash(graph)}});
+}
+
+Option no_trace_option(bool* flag) {
+  Option option;
+  option.name = "--no-trace";
+  option.help = "never run a pass file whose text cannot be read as a graph under torch.fx";
+  option.flag = flag;
+  return option;
+}
+
+graph::TraceOptions trace_options(bool no_trace) {
+  return no_trace ? graph::TraceOptions{} : graph::TraceOptions::needed();
+}
+
+void note_traced(const std::string& path, const std::string& reason) {
+  if (!reason.empty()) log_info(path + ": traced by torch.fx: " + reason);
 }
 
 }  // namespace graft::cli

@@ -6,7 +6,9 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "cli/command.h"
 #include "graph/graph.h"
+#include "graph/trace_pattern.h"
 
 namespace graft::cli {
 
@@ -25,5 +27,11 @@ Json value_json(const graph::Graph& graph, graph::Value value, const std::vector
 
 // The document of `graph show --json`.
 Json graph_json(const graph::Graph& graph);
+
+// --no-trace: pass files are read, never run.
+Option no_trace_option(bool* flag);
+graph::TraceOptions trace_options(bool no_trace);
+// Says on stderr that functions of a pass file were traced, and why; nothing where `reason` is empty.
+void note_traced(const std::string& path, const std::string& reason);
 
 }  // namespace graft::cli

@@ -30,6 +30,7 @@ struct Options {
   std::vector<std::string> models;
   std::string mode = "normalized";
   std::string captured;
+  bool no_trace = false;
 };
 
 struct Target {
@@ -159,12 +160,20 @@ Result<int> run(const Options& options, const Context& context) {
   match_options.mode =
       options.mode == "normalized" ? graph::MatchMode::kNormalized : graph::MatchMode::kPlain;
   std::vector<graph::Graph> patterns;
+  std::optional<Error> missing;
   for (const std::string& path : options.patterns) {
-    GRAFT_ASSIGN_OR_RETURN(graph::Graph pattern, graph::load_pattern_file(path));
+    Result<graph::Graph> loaded = graph::load_pattern_file(path, trace_options(options.no_trace));
+    if (!loaded.ok() && loaded.error().kind == ErrorKind::kMissing) {
+      if (!missing) missing = std::move(loaded).error();
+      continue;
+    }
+    GRAFT_ASSIGN_OR_RETURN(graph::Graph pattern, std::move(loaded));
+    note_traced(path, pattern.traced);
     if (options.mode == "plain") pattern = graph::plain_graph(pattern);
     if (options.mode == "passbench") pattern = graph::force_args(pattern);
     patterns.push_back(std::move(pattern));
   }
+  if (missing) return *missing;
   std::vector<graph::Matcher> matchers;
   for (const graph::Graph& pattern : patterns) {
     GRAFT_ASSIGN_OR_RETURN(graph::Matcher matcher, graph::Matcher::create(pattern, match_options));
@@ -199,6 +208,8 @@ Result<int> run(const Options& options, const Context& context) {
           {{"graph", name},
            {"pattern", options.patterns[i]},
            {"matched_on", matched_on},
+           {"traced", !patterns[i].traced.empty()},
+           {"traced_because", patterns[i].traced.empty() ? Json() : Json(patterns[i].traced)},
            {"matches", std::move(matches)},
            {"nearest_miss", miss ? graph::nearest_miss_json(*miss, patterns[i], graph) : Json()}}));
     }
@@ -254,7 +265,7 @@ Command graph_match_command() {
   mode.help = "plain, passbench or normalized";
   mode.text = &options->mode;
   mode.choices = {"plain", "passbench", "normalized"};
-  command.options = {pattern, models, mode, captured};
+  command.options = {pattern, models, mode, captured, no_trace_option(&options->no_trace)};
   command.run = [options](const Context& context) { return run(*options, context); };
   return command;
 }

@@ -16,19 +16,26 @@ struct Options {
   std::string passes;
   std::string model;
   std::string output;
+  bool no_trace = false;
 };
 
 Result<int> run(const Options& options, const Context& context) {
-  GRAFT_ASSIGN_OR_RETURN(const std::vector<graph::PassFile> passes, graph::load_pass_folder(options.passes));
+  GRAFT_ASSIGN_OR_RETURN(const std::vector<graph::PassFile> passes,
+                         graph::load_pass_folder(options.passes, {}, trace_options(options.no_trace)));
+  for (const graph::PassFile& pass : passes) note_traced(pass.path, pass.traced());
   GRAFT_ASSIGN_OR_RETURN(const std::vector<ModelText> models, collect_models({options.model}));
   if (models.size() != 1) return input_error("one model at a time", Place{options.model, 0, 0});
   GRAFT_ASSIGN_OR_RETURN(const graph::Graph graph, graph::import_model_text(models[0].text, models[0].name));
   GRAFT_ASSIGN_OR_RETURN(const graph::RewrittenModel rewritten, graph::apply_passes(graph, passes));
   if (!options.output.empty()) GRAFT_RETURN_IF_ERROR(write_file_atomic(options.output, rewritten.source));
   Json list = Json::array();
-  for (const graph::AppliedPass& pass : rewritten.passes) {
+  for (size_t i = 0; i < rewritten.passes.size(); ++i) {
+    const graph::AppliedPass& pass = rewritten.passes[i];
+    const std::string& traced = passes[i].traced();
     list.push_back(Json::object({{"name", pass.name},
                                  {"replacement", pass.replacement},
+                                 {"traced", !traced.empty()},
+                                 {"traced_because", traced.empty() ? Json() : Json(traced)},
                                  {"matches", uint64_t{pass.matches}},
                                  {"why_not", pass.matches > 0 ? Json() : Json(pass.why_not)}}));
     if (context.json) continue;
@@ -73,7 +80,7 @@ Command graph_rewrite_command() {
   output.name = "-o,--output";
   output.help = "file to write instead of stdout";
   output.text = &options->output;
-  command.options = {passes, model, output};
+  command.options = {passes, model, output, no_trace_option(&options->no_trace)};
   command.run = [options](const Context& context) { return run(*options, context); };
   return command;
 }

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/graph_common.h"
 #include "graph/importer.h"
+#include "graph/pass_file.h"
 #include "graph/plain.h"
 #include "graph/printer.h"
 
@@ -16,13 +17,26 @@ struct Options {
   std::string model;
   std::string format = "ir";
   bool plain = false;
+  bool pattern = false;
+  bool no_trace = false;
 };
 
+Result<graph::Graph> read(const Options& options, const ModelText& model) {
+  if (!options.pattern) return graph::import_model_text(model.text, model.name);
+  GRAFT_ASSIGN_OR_RETURN(graph::Graph pattern,
+                         graph::load_pattern_file(model.name, trace_options(options.no_trace)));
+  note_traced(model.name, pattern.traced);
+  return pattern;
+}
+
 Result<int> run(const Options& options, const Context& context) {
-  GRAFT_ASSIGN_OR_RETURN(const std::vector<ModelText> models, collect_models({options.model}));
+  std::vector<ModelText> models{{options.model, ""}};
+  if (!options.pattern) {
+    GRAFT_ASSIGN_OR_RETURN(models, collect_models({options.model}));
+  }
   Json documents = Json::array();
   for (const ModelText& model : models) {
-    GRAFT_ASSIGN_OR_RETURN(graph::Graph graph, graph::import_model_text(model.text, model.name));
+    GRAFT_ASSIGN_OR_RETURN(graph::Graph graph, read(options, model));
     if (options.plain) graph = graph::plain_graph(graph);
     if (models.size() > 1 && !context.json && options.format != "json") fmt::print("# {}\n", model.name);
     if (context.json || options.format == "json") {
@@ -71,7 +85,11 @@ Command graph_show_command() {
   plain.name = "--plain";
   plain.help = "as a symbolic trace would number it";
   plain.flag = &options->plain;
-  command.options = {model, format, plain};
+  Option pattern;
+  pattern.name = "--pattern";
+  pattern.help = "MODEL is a pass file: show what its function `pattern` was read as";
+  pattern.flag = &options->pattern;
+  command.options = {model, format, plain, pattern, no_trace_option(&options->no_trace)};
   command.run = [options](const Context& context) { return run(*options, context); };
   return command;
 }

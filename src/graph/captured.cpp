@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "graph/force_args.h"
+#include "graph/commutative.h"
 #include "graph/printer.h"
 #include "graph/vocabulary.h"
 
@@ -66,13 +67,24 @@ class Reader {
     if (op == Op::kOutput && args.size() != 1) return wrong("an output of several values");
     const std::string target =
         op == Op::kCallFunction ? canonical_function(node["target"].as_string()) : node["target"].as_string();
-    const NodeId id = graph_.add(op, target, name_, std::move(args), std::move(kwargs));
+    Lines lines;
+    if (const Json::Array& given = node["lines"].items(); given.size() == 3) {
+      auto number = [&](size_t i) {
+        return static_cast<int>(std::clamp<int64_t>(given[i].as_int(), 0, 1 << 30));
+      };
+      lines = {number(0), number(1), number(2)};
+    }
+    const NodeId id = graph_.add(op, target, name_, std::move(args), std::move(kwargs), lines);
     nodes_.emplace(name_, id);
     if (op == Op::kPlaceholder) {
       parameters_.push_back(node["parameter"].as_string());
       sources_.push_back(node["source"].as_string());
     }
     if (node["unnamed"].as_bool()) unnamed_.push_back(id);
+    if (node["commutative"].as_bool()) {
+      GRAFT_RETURN_IF_ERROR(
+          mark_commutative(graph_, Value::of_node(id), Place{file_, lines.first, lines.column}));
+    }
     const Json& value = node["value"];
     if (!value.is_object()) return {};
     CapturedValue known_value;
@@ -133,6 +145,16 @@ class Reader {
       const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
       if (code != std::errc() || end != text.data() + text.size()) return wrong("'" + text + "' is no float");
       return Value::of_float(number);
+    }
+    if (key == "complex") {
+      // Python writes a number without a real part as "2.5j"; others have no literal.
+      const std::string& text = item.as_string();
+      double number = 0;
+      const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+      if (code != std::errc() || end + 1 != text.data() + text.size() || *end != 'j') return Value::unknown();
+      Value value = Value::of_float(number);
+      value.kind = ValueKind::kComplex;
+      return value;
     }
     if (key == "dtype" || key == "layout" || key == "memory_format") {
       if (const std::optional<Value> literal = literal_of_global(graph_, item.as_string())) return *literal;
@@ -195,6 +217,11 @@ Result<Capture> read_capture(const Json& document, const std::string& file) {
 std::string GraphBreak::to_string() const {
   const std::string place = Place{file, line, 0}.to_string();
   return place.empty() ? reason : place + ": " + reason;
+}
+
+Result<Graph> read_graph_nodes(const Json& document, const std::string& file) {
+  GRAFT_ASSIGN_OR_RETURN(CapturedGraph graph, Reader(file).read(document));
+  return std::move(graph.graph);
 }
 
 std::vector<std::string> capture_differences(const Graph& text, const Graph& captured) {

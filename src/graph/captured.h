@@ -56,6 +56,10 @@ inline constexpr std::string_view kCaptureSchema = "graft/capture/v2";
 // The document python/graft/capture.py writes. Errors name the node at fault.
 Result<Capture> read_capture(const Json& document, const std::string& file = {});
 
+// One graph of such a document, {"nodes": [...]}. A node may also have "lines": [first, last, column] of
+// `file`, and "commutative": true, the hint of graft.pattern.
+Result<Graph> read_graph_nodes(const Json& document, const std::string& file);
+
 // Differences between the text graph and a captured one, one sentence each: operators that only one has,
 // placeholders in another order. Empty where the two have the same operators in the same order with the same
 // inputs.

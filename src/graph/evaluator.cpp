@@ -65,6 +65,10 @@ Result<Graph> Evaluator::run(const python::FunctionBase& function) {
   if (function.kind == python::NodeKind::kAsyncFunctionDef) {
     return error_at(function, "an async function cannot be a graph", "a plain `def`");
   }
+  if (options_.unroll && !function.decorator_list.empty()) {
+    return error_at(*function.decorator_list[0],
+                    "function '" + std::string(function.name) + "' is decorated and cannot be followed");
+  }
   GRAFT_RETURN_IF_ERROR(bind_parameters(function));
   GRAFT_RETURN_IF_ERROR(run_body(function.body));
   const Lines lines = frame_->returned ? Lines{} : lines_of(function);

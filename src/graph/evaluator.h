@@ -71,6 +71,7 @@ class Evaluator {
   Status run_generators(const python::Nodes<python::Comprehension>& generators, uint32_t index,
                         const std::function<Status()>& body);
   Result<Value> evaluate_call(const python::Call& call, std::string_view wanted_name);
+  Result<Value> evaluate_hint(const python::Call& call, std::string_view hint, std::string_view wanted_name);
   Result<Value> call_global(const python::Call& call, const std::string& dotted, std::vector<Value> args,
                             std::vector<Keyword> kwargs, std::string_view wanted_name);
   Result<Value> call_function(const python::Call& call, const Meaning& callee, const std::vector<Value>& args,
@@ -86,6 +87,9 @@ class Evaluator {
                              std::string_view wanted_name);
   Result<NodeId> add_node(Op op, std::string_view target, std::string_view wanted_name,
                           std::vector<Value> args, std::vector<Keyword> kwargs, const python::Node& at);
+  // The error where a trace would run the function or value of this dotted name as Python; `holds` says
+  // whether its arguments hold nodes.
+  Status check_static(const std::string& dotted, bool holds, const python::Node& at) const;
   // The members of a constant sequence, or an error that says what is not one.
   Result<std::vector<Value>> constant_items(Value value, const python::Node& at);
   bool holds_node(Value value) const;

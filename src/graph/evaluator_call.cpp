@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/commutative.h"
 #include "graph/evaluator.h"
 #include "graph/fold.h"
 #include "graph/vocabulary.h"
@@ -68,6 +69,11 @@ Result<Value> Evaluator::evaluate_call(const python::Call& call, std::string_vie
     GRAFT_ASSIGN_OR_RETURN(callee, resolve(*call.func));
     if (callee.kind == Meaning::Kind::kValue) return error_at(call, "a value that is no function is called");
   }
+  if (options_.unroll && method_name.empty() && callee.kind == Meaning::Kind::kGlobal &&
+      callee.path.starts_with(kHintModule) && callee.path.size() > kHintModule.size() &&
+      callee.path[kHintModule.size()] == '.') {
+    return evaluate_hint(call, callee.path, wanted_name);
+  }
 
   std::vector<Value> args;
   args.reserve(call.args.size() + 1);
@@ -128,6 +134,42 @@ Result<Value> Evaluator::evaluate_call(const python::Call& call, std::string_vie
   return fault("a callee was not settled");
 }
 
+Result<Value> Evaluator::evaluate_hint(const python::Call& call, std::string_view hint,
+                                       std::string_view wanted_name) {
+  if (hint != kCommutativeHint) {
+    return error_at(call, "'" + std::string(hint) + "' is no hint for patterns",
+                    std::string(kCommutativeHint));
+  }
+  if (call.args.size() != 1 || call.keywords.size() != 0 || node_cast<python::Starred>(call.args[0])) {
+    return error_at(call, "commutative() takes one value", "commutative(a + b)");
+  }
+  GRAFT_ASSIGN_OR_RETURN(const Value value, evaluate(*call.args[0], wanted_name));
+  GRAFT_RETURN_IF_ERROR(mark_commutative(graph_, value, place_of(call)));
+  return value;
+}
+
+Status Evaluator::check_static(const std::string& dotted, bool holds, const python::Node& at) const {
+  const std::string_view root = std::string_view(dotted).substr(0, dotted.find('.'));
+  bool runs = false;
+  if (root == "torch") {
+    // Facts about types and the machine, not operators.
+    constexpr std::array<std::string_view, 6> kQueries = {"torch.finfo",    "torch.iinfo",
+                                                          "torch.cuda.",    "torch.backends.",
+                                                          "torch.version.", "torch.get_default"};
+    runs = std::any_of(kQueries.begin(), kQueries.end(),
+                       [&](std::string_view name) { return dotted.starts_with(name); });
+  } else if (root == "math") {
+    // On traced numbers it is a step of the graph, as torch.fx records it.
+    runs = !holds;
+  } else {
+    runs = root != "_operator" && root != "operator" && root != "builtins" &&
+           !root.starts_with("graft_replacement_");
+  }
+  if (!runs) return {};
+  return error_at(at, "'" + dotted + "' is Python of another module, which reading the text does not run",
+                  "functions of torch and of this file");
+}
+
 Result<Value> Evaluator::call_global(const python::Call& call, const std::string& dotted,
                                      std::vector<Value> args, std::vector<Keyword> kwargs,
                                      std::string_view wanted_name) {
@@ -146,6 +188,13 @@ Result<Value> Evaluator::call_global(const python::Call& call, const std::string
     if (!is_callable_builtin(name)) {
       return error_at(call, "'" + std::string(name) + "' needs constants here");
     }
+  }
+  if (options_.unroll) {
+    const auto holds = [&](Value value) { return holds_node(value); };
+    const bool any = std::any_of(args.begin(), args.end(), holds) ||
+                     std::any_of(kwargs.begin(), kwargs.end(),
+                                 [&](const Keyword& keyword) { return holds_node(keyword.value); });
+    GRAFT_RETURN_IF_ERROR(check_static(dotted, any, call));
   }
   const std::string target = canonical_function(dotted);
   if (target == "builtins.getattr" && wanted_name.empty()) wanted_name = "getattr_1";

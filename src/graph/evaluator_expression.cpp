@@ -39,6 +39,7 @@ Result<Value> Evaluator::value_of(Meaning meaning, const python::Node& at, std::
       return meaning.value;
     case Meaning::Kind::kGlobal: {
       if (const std::optional<Value> literal = literal_of_global(graph_, meaning.path)) return *literal;
+      if (options_.unroll) GRAFT_RETURN_IF_ERROR(check_static(meaning.path, false, at));
       return Value::of_symbol(ValueKind::kGlobal, graph_.intern(canonical_function(meaning.path)));
     }
     case Meaning::Kind::kSelf: {
@@ -186,6 +187,8 @@ Result<Evaluator::Meaning> Evaluator::resolve_name(const python::Name& name) {
         }
         return resolved;
       }
+      case ModuleScope::Kind::kDynamic:
+        return error_at(name, "what '" + std::string(name.id) + "' is, only running the file can tell");
       case ModuleScope::Kind::kClass:
         break;
     }

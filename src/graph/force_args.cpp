@@ -18,6 +18,7 @@ class Forcer {
   Graph run() {
     to_.name = from_.name;
     to_.file = from_.file;
+    to_.traced = from_.traced;
     for (NodeId id = from_.first(); id != kNoNode; id = from_.next(id)) visit(id);
     return std::move(to_);
   }

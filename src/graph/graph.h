@@ -99,6 +99,7 @@ struct Node {
   Symbol name = kNoSymbol;        // unique in the graph; a Python identifier
   Symbol annotation = kNoSymbol;  // the source text of a parameter's annotation, where it has one
   bool keyword_only = false;      // placeholder after `*`
+  bool commutative = false;       // of a pattern: the hint says that its two operands may be swapped
   Lines lines;
   std::vector<Value> args;  // placeholder: its default value, if any; output: the one returned value
   std::vector<Keyword> kwargs;
@@ -117,6 +118,8 @@ class Graph {
   // The name of the model or pattern, and the file it was read from; both may be empty.
   std::string name;
   std::string file;
+  // Of a pattern: why its text was run under torch.fx instead of being read; empty where it was read.
+  std::string traced;
   // Modules the text imported besides torch, for the printer: "operator", "einops.layers".
   std::vector<std::string> imports;
   // Text of the class GraphModule besides forward (indented as read), and of the module's functions, classes
@@ -197,7 +200,7 @@ class Graph {
   // nodes. Exactly one output node may be added, as the last.
   NodeId add(Op op, std::string_view target, std::string_view name, std::vector<Value> args = {},
              std::vector<Keyword> kwargs = {}, Lines lines = {}, NodeId before = kNoNode);
-  Node& mutable_annotation(NodeId id) { return nodes_[id]; }  // for annotation, keyword_only and lines only
+  Node& mutable_annotation(NodeId id) { return nodes_[id]; }  // for annotation, flags and lines only
 
   // `wanted` when free, else with "_1", "_2", ... behind it. Never a Python keyword, `self`, `torch` or a
   // name the printer needs. Reserves what it returns.

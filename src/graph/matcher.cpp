@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "graph/commutative.h"
 #include "graph/effects.h"
 #include "graph/legality.h"
 
@@ -17,11 +18,22 @@ Result<Matcher> Matcher::create(const Graph& pattern, MatchOptions options) {
   if (output == kNoNode) return fault("a pattern without an output");
   matcher.returning_ = pattern.inputs(output);
   bool computes = false;
+  const bool normalized = options.mode == MatchMode::kNormalized;
+  int hints = 0;
   for (NodeId id = pattern.first(); id != kNoNode; id = pattern.next(id)) {
     const Node& node = pattern.node(id);
     if (node.op == Op::kOutput) continue;
     computes = computes || node.op != Op::kPlaceholder;
     const Place place{pattern.file, node.lines.first, node.lines.column};
+    if (normalized && node.op == Op::kGetAttr && !pattern.traced.empty()) {
+      return input_error("the pattern made a tensor while it was traced, whose value no match can compare",
+                         place, "a parameter of the pattern in its place");
+    }
+    if (normalized && node.commutative && ++hints > kMaxCommutative) {
+      return input_error(
+          "the pattern has more than " + std::to_string(kMaxCommutative) + " commutative() hints", place,
+          "hints only where the order differs between graphs");
+    }
     if (pattern.user_count(id) == 0) {
       const bool parameter = node.op == Op::kPlaceholder;
       return input_error(std::string(parameter ? "parameter '" : "value '") +
@@ -45,7 +57,7 @@ Result<Matcher> Matcher::create(const Graph& pattern, MatchOptions options) {
   for (const NodeId id : matcher.returning_) {
     if (pattern.user_count(id) == 1) matcher.anchors_.push_back(id);
   }
-  if (options.mode == MatchMode::kNormalized) {
+  if (normalized) {
     matcher.calls_.resize(pattern.pool_size());
     for (NodeId id = pattern.first(); id != kNoNode; id = pattern.next(id))
       matcher.calls_[id] = bind_all(pattern, id);
@@ -67,6 +79,9 @@ class MatchRun {
     for (size_t symbol = 0; symbol < pattern_.symbols().size(); ++symbol) {
       translated_.push_back(graph.symbols().find(pattern_.text(static_cast<Symbol>(symbol))));
     }
+    swappable_.assign(pattern_.pool_size(), 0);
+    for (NodeId id = pattern_.first(); id != kNoNode && !plain_; id = pattern_.next(id))
+      swappable_[id] = pattern_.node(id).commutative && order_matters(id);
   }
 
   MatchResult run() {
@@ -90,6 +105,15 @@ class MatchRun {
     NodeId from = kNoNode;
     std::vector<NodeId> steps;
   };
+
+  // Whether swapping the operands can make a difference: not where both are parameters used nowhere else.
+  bool order_matters(NodeId id) const {
+    bool free = true;
+    for (const NodeId input : pattern_.inputs(id)) {
+      free = free && pattern_.node(input).op == Op::kPlaceholder && pattern_.user_count(input) == 1;
+    }
+    return !free || pattern_.inputs(id).size() != 2;
+  }
 
   // E(p, g): whether the two nodes are of one kind, arguments aside.
   bool same_operation(NodeId p, NodeId g) const {
@@ -185,11 +209,28 @@ class MatchRun {
       const NodeId node = candidates.nodes[i];
       if (used_[node]) continue;
       const size_t mark = trail_.size();
-      const bool kept = match_nodes(anchors_[index], node) && place_anchor(index + 1);
-      undo(mark);
+      // Every way to orient the commutative nodes met below the anchor, in the order of a depth-first search:
+      // the walk is repeated with the last order that was not yet swapped swapped.
+      std::vector<char> orders;
+      bool kept = false;
+      do {
+        orders_ = &orders;
+        next_order_ = 0;
+        kept = match_nodes(anchors_[index], node) && place_anchor(index + 1);
+        undo(mark);
+        while (!orders.empty() && orders.back()) orders.pop_back();
+        if (!orders.empty()) orders.back() = 1;
+      } while (!kept && !orders.empty());
       if (kept && index > 0) return true;
     }
     return false;
+  }
+
+  // Whether the operands of the commutative node p are taken in swapped order this time.
+  bool swapped(NodeId p) {
+    if (!swappable_[p]) return false;
+    if (next_order_ == orders_->size()) orders_->push_back(0);
+    return (*orders_)[next_order_++] != 0;
   }
 
   // One argument of a call in the graph: a value, a default of the signature, or arguments written out one by
@@ -232,6 +273,7 @@ class MatchRun {
   }
 
   bool match_arguments(NodeId p, NodeId g) {
+    const bool swap = swapped(p);
     if (!plain_ && !matcher_.calls_[p].empty()) {
       const auto [entry, inserted] = calls_.try_emplace(g);
       if (inserted) entry->second = bind_call(graph_, g);
@@ -242,14 +284,18 @@ class MatchRun {
         const auto same = std::find_if(fitting.begin(), fitting.end(), [&](const BoundCall& call) {
           return call.signature == meant.signature;
         });
-        return match_calls(same != fitting.end() ? *same : fitting.front(), meant, p, g);
+        const BoundCall& call = same != fitting.end() ? *same : fitting.front();
+        if (!swap) return match_calls(call, meant, p, g);
+        BoundCall other = call;
+        std::swap(other.arguments[0], other.arguments[1]);
+        return match_calls(other, meant, p, g);
       }
     }
     const Node& a = pattern_.node(p);
     const Node& b = graph_.node(g);
     if (a.args.size() != b.args.size() || a.kwargs.size() != b.kwargs.size()) return false;
     for (size_t i = 0; i < a.args.size(); ++i) {
-      if (!match_values(a.args[i], b.args[i])) return false;
+      if (!match_values(a.args[swap && a.args.size() == 2 ? 1 - i : i], b.args[i])) return false;
     }
     for (size_t i = 0; i < a.kwargs.size(); ++i) {
       const Symbol name = translated_[a.kwargs[i].name];
@@ -479,7 +525,13 @@ class MatchRun {
     if (!plain_ && !effects_) effects_.emplace(graph_);
     if (std::optional<Refusal> refusal =
             check_match(matcher_, graph_, plain_ ? nullptr : &*effects_, match)) {
-      if (result_.refusals.size() < MatchResult::kMaxRefusals)
+      // The same place may fit in several orders of commutative operands.
+      const auto same = [&](const Refusal& other) {
+        return other.node == refusal->node && other.pattern_node == refusal->pattern_node &&
+               other.reason == refusal->reason;
+      };
+      if (result_.refusals.size() < MatchResult::kMaxRefusals &&
+          std::none_of(result_.refusals.begin(), result_.refusals.end(), same))
         result_.refusals.push_back(*std::move(refusal));
       return false;
     }
@@ -495,6 +547,9 @@ class MatchRun {
   std::vector<Symbol>
       translated_;  // symbols of the pattern -> symbols of the graph, kNoSymbol where it has none
   std::vector<Binding> bindings_;
+  std::vector<char> swappable_;          // by NodeId of the pattern: both orders of the operands are tried
+  std::vector<char>* orders_ = nullptr;  // below the anchor in hand: 1 for each order that is swapped, as met
+  size_t next_order_ = 0;
   std::unordered_map<NodeId, std::optional<BoundCall>> calls_;
   std::optional<EffectMap> effects_;
   std::vector<uint32_t> image_;  // by NodeId of the graph: how many pattern nodes are bound to it

@@ -9,7 +9,8 @@
 //  (defaults filled
 //               in, positional and keyword forms unified), two parameters may be one value, and a match is
 //               legal only where replacing it cannot change a result (writes, aliases, random numbers, region
-//               borders, order).
+//               borders, order). Operands of a node that the pattern declares commutative match in either
+//               order.
 #pragma once
 
 #include <cstdint>

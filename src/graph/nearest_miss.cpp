@@ -24,6 +24,8 @@ constexpr int kDifferenceWeight = 4;
 constexpr int kSkipWeight = 2;
 // Graphs larger than this are searched only where the operation, or that of an input, agrees.
 constexpr size_t kThoroughSize = 20000;
+// Operands of commutative nodes are looked at in the other order this often for one place.
+constexpr int kMaxSwaps = 64;
 
 struct State {
   std::vector<Value> bindings;  // by NodeId of the pattern
@@ -36,7 +38,11 @@ struct State {
 class Aligner {
  public:
   Aligner(const Matcher& matcher, const Graph& graph)
-      : matcher_(matcher), pattern_(matcher.pattern()), graph_(graph) {}
+      : matcher_(matcher),
+        pattern_(matcher.pattern()),
+        graph_(graph),
+        normalized_(matcher.options().mode == MatchMode::kNormalized),
+        orders_(matcher.pattern().pool_size(), Order::kBetter) {}
 
   std::optional<NearestMiss> run() {
     // The search only counts; the best place is then laid out again with words.
@@ -47,19 +53,16 @@ class Aligner {
     for (NodeId id = graph_.first(); id != kNoNode; id = graph_.next(id)) {
       const Op op = graph_.node(id).op;
       if (op == Op::kPlaceholder || op == Op::kOutput || !promising(anchor, id)) continue;
-      State state;
-      state.bindings.assign(pattern_.pool_size(), Value::unknown());
-      align(state, anchor, id);
+      const State state = lay(anchor, id);
       if (!best_score || state.score > *best_score) {
         best_score = state.score;
         place = id;
       }
     }
     if (!best_score) return std::nullopt;
+    settle_orders(anchor, place, *best_score);
     quiet_ = false;
-    State best;
-    best.bindings.assign(pattern_.pool_size(), Value::unknown());
-    align(best, anchor, place);
+    State best = lay(anchor, place);
     for (size_t i = 1; i < matcher_.anchors().size(); ++i) place_anchor(best, matcher_.anchors()[i]);
     if (best.differences.empty()) return std::nullopt;
     NearestMiss miss;
@@ -74,6 +77,36 @@ class Aligner {
   }
 
  private:
+  // How the operands of a commutative node are laid on the graph's: in the order that agrees better, or as
+  // said.
+  enum class Order : uint8_t { kBetter, kAsWritten, kSwapped };
+
+  // The pattern laid on the graph with its first anchor on `place`.
+  State lay(NodeId anchor, NodeId place) {
+    State state;
+    state.bindings.assign(pattern_.pool_size(), Value::unknown());
+    swaps_left_ = kMaxSwaps;
+    align(state, anchor, place);
+    return state;
+  }
+
+  // An order that agrees where it is chosen may disagree with what comes later: for every commutative node
+  // both are tried over the whole pattern.
+  void settle_orders(NodeId anchor, NodeId place, int score) {
+    for (NodeId p = pattern_.first(); p != kNoNode && normalized_; p = pattern_.next(p)) {
+      if (!pattern_.node(p).commutative) continue;
+      Order best = orders_[p];
+      for (const Order order : {Order::kAsWritten, Order::kSwapped}) {
+        orders_[p] = order;
+        const int found = lay(anchor, place).score;
+        if (found <= score) continue;
+        score = found;
+        best = order;
+      }
+      orders_[p] = best;
+    }
+  }
+
   bool same_operation(NodeId p, NodeId g) const {
     const Node& a = pattern_.node(p);
     const Node& b = graph_.node(g);
@@ -130,6 +163,7 @@ class Aligner {
     for (const NodeId id : candidates) {
       if (graph_.node(id).op == Op::kOutput) continue;
       State attempt = state;
+      swaps_left_ = kMaxSwaps;
       align(attempt, anchor, id);
       if (!best_score || attempt.score > *best_score) {
         best_score = attempt.score;
@@ -138,6 +172,7 @@ class Aligner {
     }
     quiet_ = false;
     if (best_score) {
+      swaps_left_ = kMaxSwaps;
       align(state, anchor, place);
       return;
     }
@@ -294,21 +329,41 @@ class Aligner {
   }
 
   void align_arguments(State& state, NodeId p, NodeId g) {
-    const bool normalized = matcher_.options().mode == MatchMode::kNormalized;
-    if (normalized && same_operation(p, g)) {
+    const Order order = normalized_ && pattern_.node(p).commutative ? orders_[p] : Order::kAsWritten;
+    if (order != Order::kBetter) {
+      align_operands(state, p, g, order == Order::kSwapped);
+      return;
+    }
+    State other = state;
+    const size_t before = state.differences.size();
+    align_operands(state, p, g, false);
+    if (state.differences.size() == before || swaps_left_ == 0) return;
+    --swaps_left_;
+    align_operands(other, p, g, true);
+    if (other.score > state.score) state = std::move(other);
+  }
+
+  // `swap`: the pattern's two operands in the other order.
+  void align_operands(State& state, NodeId p, NodeId g, bool swap) {
+    if (normalized_ && same_operation(p, g)) {
       const std::vector<BoundCall> fitting = bind_all(pattern_, p);
       const std::optional<BoundCall> b = bind_call(graph_, g);
       if (!fitting.empty() && b) {
         const auto same = std::find_if(fitting.begin(), fitting.end(),
                                        [&](const BoundCall& call) { return call.signature == b->signature; });
-        align_bound(state, same != fitting.end() ? *same : fitting.front(), *b, p, g);
+        BoundCall call = same != fitting.end() ? *same : fitting.front();
+        if (swap) std::swap(call.arguments[0], call.arguments[1]);
+        align_bound(state, call, *b, p, g);
         return;
       }
     }
     const Node& a = pattern_.node(p);
     const Node& b = graph_.node(g);
     const size_t common = std::min(a.args.size(), b.args.size());
-    for (size_t i = 0; i < common; ++i) align_values(state, a.args[i], b.args[i], p, g, argument_name(i));
+    for (size_t i = 0; i < common; ++i) {
+      const size_t from = swap && a.args.size() == 2 ? 1 - i : i;
+      align_values(state, a.args[from], b.args[i], p, g, argument_name(i));
+    }
     for (size_t i = common; i < a.args.size(); ++i)
       note_arity(state, p, g, argument_name(i), text(pattern_, a.args[i]), "");
     for (size_t i = common; i < b.args.size(); ++i)
@@ -528,6 +583,9 @@ class Aligner {
   const Matcher& matcher_;
   const Graph& pattern_;
   const Graph& graph_;
+  const bool normalized_;
+  std::vector<Order> orders_;  // by NodeId of the pattern
+  int swaps_left_ = kMaxSwaps;
   bool quiet_ = false;
 };
 

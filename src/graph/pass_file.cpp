@@ -1,6 +1,7 @@
 #include "graph/pass_file.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -23,19 +24,50 @@ std::string stem_of(std::string_view path) {
   return std::string(name);
 }
 
-Result<const python::FunctionBase*> find_function(const ModuleScope& scope, std::string_view name) {
+// A function of the file that becomes a graph. `function` is null where the name is bound, but not by a `def`
+// that can be followed.
+struct Source {
+  std::string name;
+  const python::FunctionBase* function = nullptr;
+  Place place;
+  Graph graph;
+  std::optional<Error> failure;  // why its text is no graph
+};
+
+Result<Source> find_function(const ModuleScope& scope, std::string_view name) {
   const ModuleScope::Binding* binding = scope.find(name);
+  Source source;
+  source.name = name;
+  source.place = Place{scope.module->source.file(), 0, 0};
   if (binding == nullptr) {
-    return input_error("the pass file has no function '" + std::string(name) + "'",
-                       Place{scope.module->source.file(), 0, 0},
+    return input_error("the pass file has no function '" + source.name + "'", source.place,
                        "functions pattern, replacement_args and replacement_func at module level");
   }
-  if (binding->kind != ModuleScope::Kind::kFunction) {
-    const uint32_t at = binding->value != nullptr ? binding->value->begin : 0;
-    return input_error("'" + std::string(name) + "' is not defined as a function",
-                       scope.module->source.place(at), "def " + std::string(name) + "(...)");
+  if (binding->kind == ModuleScope::Kind::kFunction) {
+    source.function = binding->function;
+    source.place = scope.module->source.place(binding->function->begin);
+    return source;
   }
-  return binding->function;
+  const Error error = input_error(
+      "'" + source.name + "' is not defined as a function",
+      binding->value != nullptr ? scope.module->source.place(binding->value->begin) : source.place,
+      "def " + source.name + "(...)");
+  if (binding->kind == ModuleScope::Kind::kClass) return error;
+  source.place = error.place;
+  source.failure = error;
+  return source;
+}
+
+void read_function(const ModuleScope& scope, Source& source) {
+  if (source.failure) return;
+  ImportOptions options;
+  options.unroll = true;
+  Result<Graph> graph = import_function(scope, *source.function, options);
+  if (graph.ok()) {
+    source.graph = std::move(*graph);
+  } else {
+    source.failure = std::move(graph).error();
+  }
 }
 
 std::vector<std::string> parameter_names(const Graph& graph) {
@@ -158,31 +190,101 @@ void check_helpers(const python::ParsedModule& module, const std::string& path,
   });
 }
 
+std::vector<Violation> source_violations(const python::ParsedModule& module, const std::string& path) {
+  std::vector<Violation> violations = check_source_rules(module);
+  std::unordered_set<std::string> visited = {path};
+  check_helpers(module, path, visited, violations);
+  return violations;
+}
+
+// Where a parameter stands in the text; a trace does not say.
+void place_parameters(const ModuleScope& scope, Source& source) {
+  if (source.function == nullptr) return;
+  Graph& graph = source.graph;
+  const python::Arguments& arguments = *source.function->args;
+  for (const auto* list : {&arguments.posonlyargs, &arguments.args, &arguments.kwonlyargs}) {
+    for (const python::Arg* argument : *list) {
+      for (const NodeId id : graph.placeholders()) {
+        if (graph.target(id) != argument->arg) continue;
+        const Place place = scope.module->source.place(argument->begin);
+        graph.mutable_annotation(id).lines = {place.line, place.line, place.column};
+      }
+    }
+  }
+}
+
+// Settles the functions whose text is no graph: by a trace, or by an Error that says why there is none.
+Status trace_where_needed(const ModuleScope& scope, const std::string& path,
+                          const std::vector<Violation>& violations, const TraceOptions& options,
+                          std::vector<Source*> sources) {
+  using When = TraceOptions::When;
+  const auto failed =
+      std::find_if(sources.begin(), sources.end(), [](Source* source) { return source->failure; });
+  if (failed == sources.end() && options.when != When::kAlways) return {};
+  const std::optional<Error> reason = failed != sources.end() ? (*failed)->failure : std::nullopt;
+  if (options.when == When::kNever) return *reason;
+  if (!violations.empty()) {
+    if (!reason) return {};
+    Error error = *reason;
+    error.hint = "it is not traced, because the file breaks a rule: " + violations.front().to_string();
+    return error;
+  }
+  std::vector<TracedFunction> functions;
+  for (Source* source : sources) {
+    if (!source->failure && options.when != When::kAlways) continue;
+    functions.push_back({source->name, source->place, {}});
+  }
+  const Status status = trace_functions(std::string(scope.module->source.text()), path, functions, options);
+  if (!status.ok()) {
+    Error error = status.error();
+    if (!reason) return error;
+    if (error.kind == ErrorKind::kMissing) {
+      Error missing = *reason;
+      missing.kind = ErrorKind::kMissing;
+      missing.hint = "it can be traced by a Python with torch, but " + error.message + "; " + error.hint;
+      return missing;
+    }
+    if (error.hint.empty()) error.hint = "it was traced because its text is no graph: " + reason->to_string();
+    return error;
+  }
+  for (Source* source : sources) {
+    for (TracedFunction& function : functions) {
+      if (function.name != source->name) continue;
+      source->graph = std::move(function.graph);
+      source->graph.traced = source->failure ? source->failure->to_string() : "asked for";
+      source->failure.reset();
+      place_parameters(scope, *source);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
-Result<PassFile> load_pass_text(std::string text, std::string name, std::string path) {
+Result<PassFile> load_pass_text(std::string text, std::string name, std::string path,
+                                const TraceOptions& trace) {
   GRAFT_ASSIGN_OR_RETURN(const python::ParsedModule module,
                          python::parse_text(std::move(text), path.empty() ? name + ".py" : path));
   PassFile pass;
   pass.name = std::move(name);
   pass.path = std::move(path);
-  const ModuleScope scope = read_scope(module);
-  GRAFT_ASSIGN_OR_RETURN(const python::FunctionBase* pattern, find_function(scope, "pattern"));
-  GRAFT_ASSIGN_OR_RETURN(const python::FunctionBase* arguments, find_function(scope, "replacement_args"));
-  GRAFT_ASSIGN_OR_RETURN(const python::FunctionBase* function, find_function(scope, "replacement_func"));
-  const python::SourceText& source = module.source;
-  const auto& parameters = *function->args;
+  ModuleScope scope = read_scope(module);
+  note_globals(scope);
+  GRAFT_ASSIGN_OR_RETURN(Source pattern, find_function(scope, "pattern"));
+  GRAFT_ASSIGN_OR_RETURN(Source arguments, find_function(scope, "replacement_args"));
+  GRAFT_ASSIGN_OR_RETURN(const Source function, find_function(scope, "replacement_func"));
+  if (function.failure) return *function.failure;
+  const auto& parameters = *function.function->args;
   if (parameters.posonlyargs.size() + parameters.args.size() > parameters.defaults.size()) {
-    return input_error("replacement_func must take no arguments", source.place(function->begin),
-                       "def replacement_func():");
+    return input_error("replacement_func must take no arguments", function.place, "def replacement_func():");
   }
 
-  ImportOptions options;
-  options.unroll = true;
-  GRAFT_ASSIGN_OR_RETURN(pass.pattern, import_function(scope, *pattern, options));
-  pass.pattern.name = pass.name;
-  GRAFT_ASSIGN_OR_RETURN(pass.replacement_args, import_function(scope, *arguments, options));
-  pass.replacement_args.name = pass.name;
+  pass.violations = source_violations(module, pass.path);
+  for (Source* source : {&pattern, &arguments}) read_function(scope, *source);
+  GRAFT_RETURN_IF_ERROR(trace_where_needed(scope, pass.path, pass.violations, trace, {&pattern, &arguments}));
+  pass.pattern = std::move(pattern.graph);
+  pass.replacement_args = std::move(arguments.graph);
+  pass.pattern.name = pass.replacement_args.name = pass.name;
   if (parameter_names(pass.pattern) != parameter_names(pass.replacement_args)) {
     // A replacement_args that takes the pattern's values positionally under other names is fine; a different
     // count is not.
@@ -190,7 +292,7 @@ Result<PassFile> load_pass_text(std::string text, std::string name, std::string 
       return input_error("replacement_args takes " +
                              std::to_string(pass.replacement_args.placeholders().size()) +
                              " parameters, pattern " + std::to_string(pass.pattern.placeholders().size()),
-                         source.place(arguments->begin), "the parameters of pattern, in the same order");
+                         arguments.place, "the parameters of pattern, in the same order");
     }
   }
 
@@ -203,36 +305,43 @@ Result<PassFile> load_pass_text(std::string text, std::string name, std::string 
   }
   if (pass.outputs.empty() ||
       std::any_of(pass.outputs.begin(), pass.outputs.end(), [](Value value) { return !value.is_node(); })) {
-    return input_error("pattern must return values it computes", source.place(pattern->begin),
+    return input_error("pattern must return values it computes", pattern.place,
                        "one value or a flat tuple of values");
   }
-  pass.violations = check_source_rules(module);
   check_replacement_args(pass);
-  std::unordered_set<std::string> visited = {pass.path};
-  check_helpers(module, pass.path, visited, pass.violations);
   return pass;
 }
 
-Result<PassFile> load_pass_file(const std::string& path) {
+Result<PassFile> load_pass_file(const std::string& path, const TraceOptions& trace) {
   GRAFT_ASSIGN_OR_RETURN(std::string text, read_file(path));
-  return load_pass_text(std::move(text), stem_of(path), path);
+  return load_pass_text(std::move(text), stem_of(path), path, trace);
 }
 
-Result<Graph> load_pattern_text(std::string text, std::string name, std::string path) {
+Result<Graph> load_pattern_text(std::string text, std::string name, std::string path,
+                                const TraceOptions& trace) {
   GRAFT_ASSIGN_OR_RETURN(const python::ParsedModule module,
-                         python::parse_text(std::move(text), path.empty() ? name + ".py" : std::move(path)));
-  const ModuleScope scope = read_scope(module);
-  GRAFT_ASSIGN_OR_RETURN(const python::FunctionBase* function, find_function(scope, "pattern"));
-  ImportOptions options;
-  options.unroll = true;
-  GRAFT_ASSIGN_OR_RETURN(Graph pattern, import_function(scope, *function, options));
-  pattern.name = std::move(name);
-  return pattern;
+                         python::parse_text(std::move(text), path.empty() ? name + ".py" : path));
+  ModuleScope scope = read_scope(module);
+  note_globals(scope);
+  GRAFT_ASSIGN_OR_RETURN(Source pattern, find_function(scope, "pattern"));
+  read_function(scope, pattern);
+  std::vector<Violation> violations;
+  if (trace.when != TraceOptions::When::kNever &&
+      (pattern.failure || trace.when == TraceOptions::When::kAlways))
+    violations = source_violations(module, path);
+  GRAFT_RETURN_IF_ERROR(trace_where_needed(scope, path, violations, trace, {&pattern}));
+  pattern.graph.name = std::move(name);
+  return std::move(pattern.graph);
 }
 
-Result<Graph> load_pattern_file(const std::string& path) {
+Result<Graph> load_pattern_file(const std::string& path, const TraceOptions& trace) {
   GRAFT_ASSIGN_OR_RETURN(std::string text, read_file(path));
-  return load_pattern_text(std::move(text), stem_of(path), path);
+  return load_pattern_text(std::move(text), stem_of(path), path, trace);
+}
+
+Result<std::vector<Violation>> check_pass_source(const std::string& path) {
+  GRAFT_ASSIGN_OR_RETURN(const python::ParsedModule module, python::parse_file(path));
+  return source_violations(module, path);
 }
 
 Result<std::vector<PassListEntry>> read_pass_list(const std::string& pass_dir,
@@ -273,15 +382,23 @@ Result<std::vector<PassListEntry>> read_pass_list(const std::string& pass_dir,
   return entries;
 }
 
-Result<std::vector<PassFile>> load_pass_folder(const std::string& pass_dir,
-                                               const std::string& const_pass_dir) {
+Result<std::vector<PassFile>> load_pass_folder(const std::string& pass_dir, const std::string& const_pass_dir,
+                                               const TraceOptions& trace) {
   if (!is_directory(pass_dir)) return input_error("there is no pass folder", Place{pass_dir, 0, 0});
   GRAFT_ASSIGN_OR_RETURN(const std::vector<PassListEntry> entries, read_pass_list(pass_dir, const_pass_dir));
   std::vector<PassFile> passes;
+  std::optional<Error> missing;
   for (const PassListEntry& entry : entries) {
-    GRAFT_ASSIGN_OR_RETURN(PassFile pass, load_pass_file(entry.path));
-    passes.push_back(std::move(pass));
+    Result<PassFile> pass = load_pass_file(entry.path, trace);
+    if (pass.ok()) {
+      passes.push_back(std::move(*pass));
+    } else if (pass.error().kind != ErrorKind::kMissing) {
+      return std::move(pass).error();
+    } else if (!missing) {
+      missing = std::move(pass).error();
+    }
   }
+  if (missing) return *missing;
   return passes;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "python/visitor.h"
+
 namespace graft::graph {
 namespace {
 
@@ -39,6 +41,55 @@ void bind_imports(ModuleScope& scope, const python::Stmt& statement) {
   }
 }
 
+// A value that no call or method can change: a number, a text, arithmetic on these.
+bool is_immutable(const python::Expr* value) {
+  using python::NodeKind;
+  if (value == nullptr) return false;
+  bool plain = true;
+  python::walk(*value, [&](const python::Node& node) {
+    plain = plain && (node.kind == NodeKind::kConstant || node.kind == NodeKind::kUnaryOp ||
+                      node.kind == NodeKind::kBinOp || node.kind == NodeKind::kTuple ||
+                      node.kind == NodeKind::kAttribute || node.kind == NodeKind::kName);
+  });
+  return plain;
+}
+
+bool is_main_guard(const python::Stmt& statement) {
+  const auto* condition = python::node_cast<python::If>(&statement);
+  const auto* compare = condition != nullptr ? python::node_cast<python::Compare>(condition->test) : nullptr;
+  const auto* name = compare != nullptr ? python::node_cast<python::Name>(compare->left) : nullptr;
+  return name != nullptr && name->id == "__name__" && compare->ops[0] == python::CompareOperator::kEq;
+}
+
+// Names that a statement other than a definition, an import or a plain assignment binds or may change.
+void note_dynamic(ModuleScope& scope, const python::Stmt& statement) {
+  auto bind = [&](std::string_view name) {
+    ModuleScope::Binding binding;
+    binding.kind = ModuleScope::Kind::kDynamic;
+    scope.names[name] = binding;
+  };
+  python::walk(statement, [&](const python::Node& node) {
+    if (const auto* function = python::node_cast<python::FunctionBase>(&node)) {
+      bind(function->name);
+      return python::Visit::kSkipChildren;
+    }
+    if (const auto* class_ = python::node_cast<python::ClassDef>(&node)) {
+      bind(class_->name);
+      return python::Visit::kSkipChildren;
+    }
+    const auto* name = python::node_cast<python::Name>(&node);
+    if (name == nullptr) return python::Visit::kContinue;
+    if (name->ctx != python::ExprContext::kLoad) {
+      bind(name->id);
+    } else if (const ModuleScope::Binding* known = scope.find(name->id);
+               known != nullptr && known->kind == ModuleScope::Kind::kAssignment &&
+               !is_immutable(known->value)) {
+      bind(name->id);
+    }
+    return python::Visit::kContinue;
+  });
+}
+
 }  // namespace
 
 ModuleScope read_scope(const python::ParsedModule& module) {
@@ -59,7 +110,12 @@ ModuleScope read_scope(const python::ParsedModule& module) {
       binding.kind = ModuleScope::Kind::kAssignment;
       binding.value = assign->value;
       for (const python::Expr* target : assign->targets) {
-        if (const auto* name = python::node_cast<python::Name>(target)) scope.names[name->id] = binding;
+        if (const auto* name = python::node_cast<python::Name>(target)) {
+          scope.names[name->id] = binding;
+        } else {
+          note_dynamic(scope, *statement);
+          break;
+        }
       }
     } else if (const auto* annotated = python::node_cast<python::AnnAssign>(statement)) {
       const auto* name = python::node_cast<python::Name>(annotated->target);
@@ -68,9 +124,24 @@ ModuleScope read_scope(const python::ParsedModule& module) {
         binding.value = annotated->value;
         scope.names[name->id] = binding;
       }
+    } else if (statement->kind != python::NodeKind::kImport &&
+               statement->kind != python::NodeKind::kImportFrom && !is_main_guard(*statement)) {
+      note_dynamic(scope, *statement);
     }
   }
   return scope;
+}
+
+void note_globals(ModuleScope& scope) {
+  python::walk(*scope.module->module, [&](const python::Node& node) {
+    const auto* global = python::node_cast<python::Global>(&node);
+    if (global == nullptr) return;
+    for (const std::string_view name : global->names) {
+      ModuleScope::Binding binding;
+      binding.kind = ModuleScope::Kind::kDynamic;
+      scope.names[name] = binding;
+    }
+  });
 }
 
 }  // namespace graft::graph

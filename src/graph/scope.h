@@ -12,7 +12,8 @@
 namespace graft::graph {
 
 struct ModuleScope {
-  enum class Kind { kModule, kFunction, kAssignment, kClass };
+  // kDynamic: bound or changed by a statement whose effect only running the file tells.
+  enum class Kind { kModule, kFunction, kAssignment, kClass, kDynamic };
   struct Binding {
     Kind kind = Kind::kModule;
     std::string dotted;  // kModule: what the name stands for, such as "torch.nn.functional"
@@ -31,8 +32,12 @@ struct ModuleScope {
   }
 };
 
-// Later bindings of a name replace earlier ones. Statements that bind nothing simple are left out: using such
-// a name is an unknown name for whoever asks. The views refer to `module`, which must outlive the scope.
+// Later bindings of a name replace earlier ones. Names that loops, conditions, augmented assignments and the
+// like bind, and containers that a later statement may have changed, are kDynamic. The views refer to
+// `module`, which must outlive the scope.
 ModuleScope read_scope(const python::ParsedModule& module);
+
+// Makes the names that some function declares `global` kDynamic as well. Walks the whole file.
+void note_globals(ModuleScope& scope);
 
 }  // namespace graft::graph

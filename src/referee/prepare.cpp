@@ -28,11 +28,15 @@ struct LoadedPasses {
   std::vector<std::string> import_folders;
 };
 
-LoadedPasses load_passes(const bench::Sample& sample) {
+LoadedPasses load_passes(const bench::Sample& sample, const graph::TraceOptions& trace) {
   LoadedPasses passes;
   for (const bench::PassFile& file : sample.passes) {
-    Result<graph::PassFile> loaded = graph::load_pass_file(file.path);
+    Result<graph::PassFile> loaded = graph::load_pass_file(file.path, trace);
     if (!loaded.ok()) {
+      // A pattern that stays unread because the file must not run is forbidden, not broken.
+      if (const Result<std::vector<graph::Violation>> broken = graph::check_pass_source(file.path);
+          broken.ok() && !broken->empty() && trace.when != graph::TraceOptions::When::kNever)
+        passes.forbidden = broken->front().to_string();
       passes.failure = std::move(loaded).error();
       return passes;
     }
@@ -104,8 +108,10 @@ Status prepare(PreparedGraph& prepared, const LoadedPasses& passes, const Prepar
     prepared.pass_failure = std::move(rewritten).error();
     return {};
   }
-  for (const graph::AppliedPass& pass : rewritten->passes) {
-    prepared.passes.push_back({pass.name, pass.path, static_cast<int>(pass.matches), pass.why_not});
+  for (size_t i = 0; i < rewritten->passes.size(); ++i) {
+    const graph::AppliedPass& pass = rewritten->passes[i];
+    prepared.passes.push_back(
+        {pass.name, pass.path, static_cast<int>(pass.matches), pass.why_not, passes.files[i].traced()});
     if (pass.matches > 0) prepared.replacements.push_back({pass.replacement, pass.name, pass.path});
   }
   prepared.matched = rewritten->matches > 0;
@@ -143,7 +149,7 @@ Result<PreparedSample> prepare_sample(const std::string& path, const bench::Samp
     for (const bench::PassFile& pass : prepared.sample.passes)
       if (pass.failure) return *pass.failure;
     GRAFT_RETURN_IF_ERROR(limit_passes(prepared.sample, prepare_options));
-    passes = load_passes(prepared.sample);
+    passes = load_passes(prepared.sample, prepare_options.trace);
   }
   bool any = false;
   for (const bench::GraphFolder& graph_folder : prepared.sample.graphs) {

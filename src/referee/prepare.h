@@ -13,6 +13,7 @@
 #include "bench/sample.h"
 #include "graph/graph.h"
 #include "graph/pass_file.h"
+#include "graph/trace_pattern.h"
 #include "referee/result.h"
 
 namespace graft::referee {
@@ -48,6 +49,8 @@ struct PrepareOptions {
   int pattern_limit = -1;
   // Passes over a limit are dropped as the reference evaluator drops them, not in order.
   bool strict_passbench = false;
+  // Whether a pass whose text cannot be read may be run under torch.fx.
+  graph::TraceOptions trace;
 };
 
 struct PreparedGraph {

@@ -83,7 +83,9 @@ Json to_json(const PassUse& use) {
   return Json::object({{"name", use.name},
                        {"path", use.path},
                        {"matches", use.matches},
-                       {"miss", use.miss.empty() ? Json() : Json(use.miss)}});
+                       {"miss", use.miss.empty() ? Json() : Json(use.miss)},
+                       {"traced", !use.traced.empty()},
+                       {"traced_because", use.traced.empty() ? Json() : Json(use.traced)}});
 }
 
 Json profile_json(const GraphResult& graph) {

@@ -22,7 +22,8 @@ struct PassUse {
   std::string name;
   std::string path;
   int matches = 0;
-  std::string miss;  // why it did not match; empty when it did
+  std::string miss;    // why it did not match; empty when it did
+  std::string traced;  // why its functions were run under torch.fx to be read; empty where they were read
 };
 
 // What Dynamo made of a graph, and what the passes found in it.

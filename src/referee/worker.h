@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "base/process.h"
 #include "base/result.h"
+#include "base/worker_environment.h"
 #include "referee/channel.h"
 #include "referee/output_capture.h"
 #include "referee/shared_memory.h"
@@ -128,9 +129,5 @@ class Worker {
   bool alive_ = false;
   std::string end_;  // how it ended, once it has
 };
-
-// The environment a worker gets: what Python, torch, Triton, CUDA and compilers read, out of this process's
-// environment. Everything else, keys of other services above all, stays here.
-std::vector<std::pair<std::string, std::string>> worker_environment();
 
 }  // namespace graft::referee

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "base/file.h"
 #include "base/json.h"
+#include "graph/pass_file.h"
 #include "graph/printer.h"
 
 namespace graft::graph {
@@ -187,6 +190,38 @@ TEST(Importer, DataRoundTrip) {
       EXPECT_EQ(print_module(*again), printed) << label;
     }
   }
+}
+
+TEST(Importer, PatternsThatNeedPythonAreErrors) {
+  const std::string head = "import math, torch\nimport numpy as np\nfrom pass_dir.helper import scale, EPS\n";
+  for (const auto& [text, line] : std::map<std::string, int>{
+           {"def pattern(x): return x * math.sqrt(64)\n", 4},
+           {"def pattern(x): return x * np.pi\n", 4},
+           {"def pattern(x): return x * scale(3)\n", 4},
+           {"def pattern(x): return scale(x)\n", 4},
+           {"def pattern(x): return x + EPS\n", 4},
+           {"def pattern(x): return x.masked_fill(x > 0, torch.finfo(torch.float32).min)\n", 4},
+           {"@torch.fx.wrap\ndef pattern(x): return torch.relu(x)\n", 4},
+           {"N = 1\nN += 1\ndef pattern(x): return x + N\n", 6},
+           {"S = []\nfor i in range(3): S.append(i)\ndef pattern(x): return x + len(S)\n", 6},
+           {"S = [1]\nS.append(2)\ndef pattern(x): return x + len(S)\n", 6},
+           {"S = {}\nS['a'] = 2\ndef pattern(x): return x + S['a']\n", 6},
+           {"if torch.cuda.is_available():\n    N = 1\nelse:\n    N = 2\ndef pattern(x): return x + N\n", 8},
+           {"N = 1\ndef change():\n    global N\n    N = 2\nchange()\ndef pattern(x): return x + N\n", 9},
+           {"N, M = 1, 2\ndef pattern(x): return x + N\n", 5}}) {
+    const Result<Graph> pattern = load_pattern_text(head + text, "pattern");
+    ASSERT_FALSE(pattern.ok()) << text;
+    EXPECT_EQ(pattern.error().place.line, line) << pattern.error().to_string();
+    EXPECT_EQ(pattern.error().kind, ErrorKind::kInput);
+  }
+  // Names that such statements do not touch are read as they are.
+  const Result<Graph> pattern = load_pattern_text(head +
+                                                      "EPS2 = 1e-5\nSIZES = (1, 2)\nprint(EPS2, SIZES)\n"
+                                                      "if __name__ == '__main__':\n    EPS2 = 3\n"
+                                                      "def pattern(x):\n    return x.view(SIZES) + EPS2\n",
+                                                  "pattern");
+  ASSERT_TRUE(pattern.ok()) << pattern.error().to_string();
+  EXPECT_NE(print_ir(*pattern).find("_operator.add(view, 1e-05)"), std::string::npos) << print_ir(*pattern);
 }
 
 }  // namespace

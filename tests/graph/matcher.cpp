@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "graph/commutative.h"
 #include "graph/importer.h"
 #include "graph/pass_file.h"
 #include "graph/printer.h"
@@ -90,6 +91,8 @@ class Exhaustive {
     assign(0);
     // In the order of the places of the anchors; overlapping ones go.
     std::sort(found_.begin(), found_.end());
+    for (size_t i = 1; i < found_.size() && oriented_; ++i)
+      ambiguous_ = ambiguous_ || (found_[i - 1].first[0] == found_[i].first[0] && found_[i - 1] != found_[i]);
     std::set<NodeId> used;
     std::vector<std::vector<NodeId>> kept;
     for (const auto& [key, nodes] : found_) {
@@ -98,6 +101,25 @@ class Exhaustive {
       kept.push_back(nodes);
     }
     return kept;
+  }
+
+  // The first anchor has several matches at one place, as commutative operands make possible: any is right.
+  bool ambiguous() const { return ambiguous_; }
+  // For that case: each of `found` is a match, none overlap, and no other match is left beside them.
+  bool accepts(const std::vector<std::vector<NodeId>>& found) const {
+    std::set<NodeId> used;
+    for (const std::vector<NodeId>& nodes : found) {
+      const bool known =
+          std::any_of(found_.begin(), found_.end(), [&](const auto& entry) { return entry.second == nodes; });
+      if (!known) return false;
+      for (const NodeId id : nodes) {
+        if (!used.insert(id).second) return false;
+      }
+    }
+    return std::all_of(found_.begin(), found_.end(), [&](const auto& entry) {
+      return std::any_of(entry.second.begin(), entry.second.end(),
+                         [&](NodeId id) { return used.contains(id); });
+    });
   }
 
  private:
@@ -134,14 +156,31 @@ class Exhaustive {
     return equal_literals(pattern_, p, graph_, g);
   }
 
+  // Every way to orient the commutative nodes, until one is a match.
   void check() {
+    std::vector<NodeId> commutative;
+    for (const auto& [p, g] : map_) {
+      if (!plain_ && pattern_.node(p).commutative) commutative.push_back(p);
+    }
+    for (size_t orders = 0; orders < (size_t{1} << commutative.size()); ++orders) {
+      std::set<NodeId> swapped;
+      for (size_t i = 0; i < commutative.size(); ++i) {
+        if ((orders >> i & 1) != 0) swapped.insert(commutative[i]);
+      }
+      check(swapped);
+    }
+    oriented_ = oriented_ || !commutative.empty();
+  }
+
+  void check(const std::set<NodeId>& swapped) {
     std::map<NodeId, Value> parameters;
     for (const auto& [p, g] : map_) {
-      const Node& a = pattern_.node(p);
+      std::vector<Value> args = pattern_.node(p).args;
+      if (swapped.contains(p)) std::swap(args[0], args[1]);
       const Node& b = graph_.node(g);
-      if (a.args.size() != b.args.size()) return;
-      for (size_t i = 0; i < a.args.size(); ++i) {
-        if (!same(a.args[i], b.args[i], parameters)) return;
+      if (args.size() != b.args.size()) return;
+      for (size_t i = 0; i < args.size(); ++i) {
+        if (!same(args[i], b.args[i], parameters)) return;
       }
     }
     std::set<NodeId> nodes;
@@ -188,14 +227,24 @@ class Exhaustive {
   std::vector<NodeId> computing_;
   std::map<NodeId, NodeId> map_;
   std::vector<std::pair<std::vector<uint64_t>, std::vector<NodeId>>> found_;
+  bool oriented_ = false;  // the pattern has hints
+  bool ambiguous_ = false;
 };
 
 TEST(Matcher, AgreesWithAnExhaustiveSearch) {
   Random random(20240117);
   size_t compared = 0;
   size_t with_matches = 0;
-  for (int round = 0; round < 4000; ++round) {
-    const Graph pattern = random_graph(random, 1 + pick(random, 3), 1 + pick(random, 3), true);
+  size_t swapped = 0;  // matches that only a hint makes possible
+  for (int round = 0; round < 30000; ++round) {
+    Graph pattern = random_graph(random, 1 + pick(random, 3), 1 + pick(random, 3), true);
+    const Graph as_written = pattern;
+    bool hinted = false;
+    for (NodeId id = pattern.first(); id != kNoNode && round % 4 != 1; id = pattern.next(id)) {
+      if (!pattern.is_call(id, "_operator.add")) continue;
+      ASSERT_TRUE(mark_commutative(pattern, Value::of_node(id), {}).ok());
+      hinted = true;
+    }
     const bool plain = round % 2 == 0;
     const Result<Matcher> matcher =
         Matcher::create(pattern, {plain ? MatchMode::kPlain : MatchMode::kNormalized});
@@ -203,9 +252,16 @@ TEST(Matcher, AgreesWithAnExhaustiveSearch) {
     for (int i = 0; i < 5; ++i) {
       const Graph graph = random_graph(random, 2, 3 + pick(random, 6), false);
       ASSERT_TRUE(graph.verify().ok());
-      const std::vector<std::vector<NodeId>> expected = Exhaustive(pattern, graph, plain).run();
+      Exhaustive search(pattern, graph, plain);
+      const std::vector<std::vector<NodeId>> expected = search.run();
       std::vector<std::vector<NodeId>> found;
       for (const Match& match : matcher->match(graph).matches) found.push_back(match.nodes);
+      if (search.ambiguous()) {
+        EXPECT_TRUE(search.accepts(found)) << print_ir(pattern) << "\n" << print_ir(graph);
+        if (!search.accepts(found)) return;
+        continue;
+      }
+      if (hinted && !plain) swapped += expected != Exhaustive(as_written, graph, plain).run() ? 1 : 0;
       EXPECT_EQ(found, expected) << (plain ? "plain" : "normalized") << "\n"
                                  << print_ir(pattern) << "\n"
                                  << print_ir(graph);
@@ -216,6 +272,7 @@ TEST(Matcher, AgreesWithAnExhaustiveSearch) {
   }
   EXPECT_GT(compared, 3000U);
   EXPECT_GT(with_matches, 300U);
+  EXPECT_GT(swapped, 50U);
 }
 
 Graph pattern_of(const std::string& text) {
@@ -277,6 +334,106 @@ TEST(Matcher, AnchorsWithoutAConnectionAreFound) {
   const Graph pattern = pattern_of("def pattern(a, b):\n    return torch.relu(a), torch.tanh(b)\n");
   const Graph graph = model_of("        return torch.relu(x), torch.tanh(y), torch.tanh(w), torch.relu(w)\n");
   EXPECT_EQ(count(pattern, graph), 2U);
+}
+
+const char* const kHint = "from graft.pattern import commutative\n";
+
+TEST(Matcher, CommutativeOperandsMatchInEitherOrderWhereDeclared) {
+  const Graph graph = model_of(
+      "        a = torch.relu(x) + y\n"
+      "        b = y + torch.relu(w)\n"
+      "        c = torch.mul(torch.tanh(x), w)\n"
+      "        d = torch.mul(w, other=torch.tanh(y))\n"
+      "        e = torch.sigmoid(x).logical_and(y)\n"
+      "        f = y.logical_and(torch.sigmoid(w))\n"
+      "        g = 2 * torch.abs(x)\n"
+      "        return a, b, c, d, e, f, g\n");
+  const auto count_both = [&](const std::string& parameters, const std::string& plain,
+                              const std::string& hinted) {
+    const std::string head = "def pattern(" + parameters + "): return ";
+    return std::pair(count(pattern_of(head + plain + "\n"), graph),
+                     count(pattern_of(kHint + head + hinted + "\n"), graph));
+  };
+  EXPECT_EQ(count_both("a, b", "torch.relu(a) + b", "commutative(torch.relu(a) + b)"), std::pair(1UL, 2UL));
+  EXPECT_EQ(count_both("a, b", "torch.mul(torch.tanh(a), b)", "commutative(torch.mul(torch.tanh(a), b))"),
+            std::pair(1UL, 2UL));
+  EXPECT_EQ(count_both("a, b", "torch.mul(input=b, other=torch.tanh(a))",
+                       "commutative(torch.mul(input=b, other=torch.tanh(a)))"),
+            std::pair(1UL, 2UL));
+  EXPECT_EQ(
+      count_both("a, b", "torch.sigmoid(a).logical_and(b)", "commutative(torch.sigmoid(a).logical_and(b))"),
+      std::pair(1UL, 2UL));
+  EXPECT_EQ(count_both("a", "torch.abs(a) * 2", "commutative(torch.abs(a) * 2)"), std::pair(0UL, 1UL));
+  EXPECT_EQ(count_both("a", "torch.abs(a) * 2.0", "commutative(torch.abs(a) * 2.0)"), std::pair(0UL, 0UL));
+  // The other modes know no hints.
+  const Graph hinted =
+      pattern_of(std::string(kHint) + "def pattern(a, b): return commutative(torch.relu(a) + b)\n");
+  const Result<Matcher> plain = Matcher::create(hinted, {MatchMode::kPlain});
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(plain->match(graph).matches.size(), 1U);
+}
+
+TEST(Matcher, AnOrderChosenEarlyIsTakenBack) {
+  // The first order fits the sum itself; only the other agrees with the uses that follow.
+  const Graph graph = model_of("        s = x + y\n        return torch.relu(s) * y - x\n");
+  EXPECT_EQ(count(pattern_of(std::string(kHint) +
+                             "def pattern(a, b):\n    return torch.relu(commutative(a + b)) * a - b\n"),
+                  graph),
+            1U);
+  EXPECT_EQ(count(pattern_of("def pattern(a, b):\n    return torch.relu(a + b) * a - b\n"), graph), 0U);
+  // Also where the disagreement shows at another returned value.
+  const Graph two = model_of("        s = x + y\n        return torch.relu(s), torch.tanh(s * y)\n");
+  EXPECT_EQ(count(pattern_of(std::string(kHint) + "def pattern(a, b):\n    s = commutative(a + b)\n    "
+                                                  "return torch.relu(s), torch.tanh(s * a)\n"),
+                  two),
+            1U);
+}
+
+TEST(Matcher, ManyHintsStayQuick) {
+  // A chain in which every sum is swapped, in a graph of such chains: the time of a search that tried every
+  // combination would be 2^12 times as long.
+  std::string pattern = std::string(kHint) + "def pattern(a, b):\n";
+  std::string body = "        a = x\n";
+  for (int i = 0; i < 12; ++i) pattern += "    a = torch.relu(commutative(a + b))\n";
+  for (int i = 0; i < 6000; ++i) body += "        a = torch.relu(y + a)\n";
+  const Graph graph = model_of(body + "        return a\n");
+  const Graph made = pattern_of(pattern + "    return a\n");
+  EXPECT_EQ(count(made, graph), 500U);
+  const Result<Graph> more =
+      load_pattern_text("import torch\n" + pattern + "    return commutative(a * b)\n", "pattern");
+  ASSERT_TRUE(more.ok());
+  const Result<Matcher> refused = Matcher::create(*more);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().place.line, 16);
+}
+
+TEST(Matcher, HintsOnOtherOperatorsAreErrors) {
+  for (const auto& [expression, word] : std::map<std::string, std::string>{
+           {"commutative(a - b)", "'_operator.sub' is not commutative"},
+           {"commutative(torch.add(a, b, alpha=2))", "'torch.add' with 'alpha=' is not commutative"},
+           {"commutative(a.add(b, alpha=2))", "'.add' with 'alpha='"},
+           {"commutative(torch.add(a, b, out=a))", "'out='"},
+           {"commutative(a.add_(b))", "'.add_' is not commutative"},
+           {"commutative(a @ b)", "_operator.matmul"},
+           {"commutative(torch.cat([a, b]))", "torch.cat"},
+           {"torch.relu(commutative(a)) + b", "computes"},
+           {"torch.relu(a + b) + commutative(2)", "computes"},
+           {"commutative(a + b, 1)", "one value"},
+           {"commutative(value=a + b)", "one value"},
+           {"graft.pattern.associative(a + b)", "no hint"}}) {
+    const Result<Graph> pattern = load_pattern_text(
+        "import graft, torch\n" + std::string(kHint) + "def pattern(a, b):\n    return " + expression + "\n",
+        "pattern");
+    ASSERT_FALSE(pattern.ok()) << expression;
+    EXPECT_NE(pattern.error().message.find(word), std::string::npos) << pattern.error().to_string();
+    EXPECT_EQ(pattern.error().place.line, 4) << expression;
+    EXPECT_GE(pattern.error().place.column, 12) << expression;
+  }
+  for (const char* expression :
+       {"graft.pattern.commutative(a + b)", "commutative(a & b)", "commutative(torch.maximum(a, b))",
+        "commutative(a.ne(b))", "commutative(torch.bitwise_xor(a, other=b))", "commutative(a == b)"}) {
+    pattern_of("import graft\n" + std::string(kHint) + "def pattern(a, b):\n    return " + expression + "\n");
+  }
 }
 
 TEST(Matcher, PatternsThatCannotMatchAreRefused) {

@@ -64,6 +64,26 @@ TEST(NearestMiss, NamesTheFirstDifferenceInBothFiles) {
               HasSubstr("is the method .add(), 'add' (model.py:6) is _operator.add"));
 }
 
+TEST(NearestMiss, LooksAtCommutativeOperandsInBothOrders) {
+  const std::string head = "from graft.pattern import commutative\ndef pattern(x, y, w):\n    return ";
+  const std::string body =
+      "        s = y + torch.relu(x)\n"
+      "        return torch.sigmoid(s * y) * w\n";
+  // Only the last function differs once the sum is turned round.
+  const std::string one = reason(head + "torch.tanh(commutative(torch.relu(x) + y) * y) * w\n", body);
+  EXPECT_THAT(one, HasSubstr("torch.tanh"));
+  EXPECT_THAT(one, HasSubstr("4 of 5 operations agree"));
+  EXPECT_THAT(one, testing::Not(HasSubstr("differences")));
+  // The order that fits the sum alone disagrees with what follows: the whole decides.
+  const std::string two = reason(head + "torch.tanh(commutative(x + y) * x) * w\n",
+                                 "        return torch.sigmoid((x + y) * y) * w\n");
+  EXPECT_THAT(two, HasSubstr("torch.sigmoid"));
+  EXPECT_THAT(two, testing::Not(HasSubstr("differences")));
+  EXPECT_THAT(reason(head + "commutative(torch.relu(x) + 2) * y * w\n",
+                     "        return (3 + torch.relu(x)) * y * w\n"),
+              HasSubstr("is 2, of"));
+}
+
 // --- one-edit mutations of patterns that match
 // ---------------------------------------------------------------------------
 
