@@ -59,6 +59,8 @@ Status settle(Options& options) {
     else if (word != "eager")
       return input_error(fmt::format("'{}' is no baseline", word), {}, "eager, inductor, or eager,inductor");
   }
+  // The reference matches on what Dynamo captures.
+  if (options.evaluation.strict_passbench) options.mode = "passbench";
   if (options.inductor_options.empty()) return {};
   GRAFT_ASSIGN_OR_RETURN(options.evaluation.inductor_options,
                          Json::parse(options.inductor_options, "--inductor-options"));

@@ -212,10 +212,11 @@ CaptureReport report_of(const CaptureFailure& failure) {
 
 // Adds what became of the passes in one captured graph. The message of a graph that does not match is kept
 // for a pass that matches nowhere.
-void add_uses(const graph::RewrittenModel& rewritten, size_t index, size_t graphs, PreparedGraph& prepared) {
+void add_uses(const graph::RewrittenModel& rewritten, const std::vector<graph::PassFile>& passes, size_t index,
+              size_t graphs, PreparedGraph& prepared) {
   for (size_t i = 0; i < rewritten.passes.size(); ++i) {
     const graph::AppliedPass& pass = rewritten.passes[i];
-    if (prepared.passes.size() <= i) prepared.passes.push_back({pass.name, pass.path, 0, {}});
+    if (prepared.passes.size() <= i) prepared.passes.push_back({pass.name, pass.path, 0, {}, passes[i].traced()});
     PassUse& use = prepared.passes[i];
     use.matches += static_cast<int>(pass.matches);
     if (pass.matches > 0 || !use.miss.empty()) continue;
@@ -253,7 +254,7 @@ Status match_on_capture(const CaptureStore& store, Evaluator& evaluator,
       graph.pass_failure = std::move(rewritten).error();
       return {};
     }
-    add_uses(*rewritten, i, capture.graphs.size(), graph);
+    add_uses(*rewritten, passes, i, capture.graphs.size(), graph);
     graph.capture->matches.push_back(rewritten->matches);
     if (rewritten->matches == 0) misses += fmt::format("{}{}", misses.empty() ? "" : ", ", i);
     for (const graph::AppliedPass& pass : rewritten->passes)
