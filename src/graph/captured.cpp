@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "graph/force_args.h"
 #include "graph/commutative.h"
+#include "graph/force_args.h"
 #include "graph/printer.h"
 #include "graph/vocabulary.h"
 
@@ -438,6 +438,26 @@ Result<Graph> graph_of_capture(const Graph& text, const Capture& capture) {
     return not_printable("Dynamo breaks forward() into " + std::to_string(capture.graphs.size()) + " graphs" +
                          (capture.breaks.empty() ? "" : ": " + capture.breaks.front().to_string()));
   return FromCapture(text, capture.graphs[0]).run(capture.result);
+}
+
+namespace {
+
+void add_leaves(const Json& result, std::vector<int64_t>& leaves) {
+  const Json& items = result.is_array() ? result : result["tuple"];
+  if (items.is_array()) {
+    for (const Json& item : items.items()) add_leaves(item, leaves);
+    return;
+  }
+  const Json::Array& output = result["output"].items();
+  leaves.push_back(output.size() == 2 ? output[1].as_int() : -1);
+}
+
+}  // namespace
+
+std::vector<int64_t> output_of_leaves(const Capture& capture) {
+  std::vector<int64_t> leaves;
+  add_leaves(capture.result, leaves);
+  return leaves;
 }
 
 PassFile force_args_pass(const PassFile& pass) {

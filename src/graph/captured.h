@@ -76,6 +76,10 @@ std::vector<std::string> capture_differences(const Graph& text, const Capture& c
 // an input that is no parameter, a symbolic size, a function without a name, a result that no output holds.
 Result<Graph> graph_of_capture(const Graph& text, const Capture& capture);
 
+// The leaves of what forward() returned, tuples and lists opened: which output of the captured graph each is;
+// -1 for a parameter or a plain value.
+std::vector<int64_t> output_of_leaves(const Capture& capture);
+
 // The pass with its pattern in the form in which the reference evaluator matches it (see force_args.h), to be
 // applied in MatchMode::kPlain to a captured graph.
 PassFile force_args_pass(const PassFile& pass);

@@ -212,11 +212,12 @@ CaptureReport report_of(const CaptureFailure& failure) {
 
 // Adds what became of the passes in one captured graph. The message of a graph that does not match is kept
 // for a pass that matches nowhere.
-void add_uses(const graph::RewrittenModel& rewritten, const std::vector<graph::PassFile>& passes, size_t index,
-              size_t graphs, PreparedGraph& prepared) {
+void add_uses(const graph::RewrittenModel& rewritten, const std::vector<graph::PassFile>& passes,
+              size_t index, size_t graphs, PreparedGraph& prepared) {
   for (size_t i = 0; i < rewritten.passes.size(); ++i) {
     const graph::AppliedPass& pass = rewritten.passes[i];
-    if (prepared.passes.size() <= i) prepared.passes.push_back({pass.name, pass.path, 0, {}, passes[i].traced()});
+    if (prepared.passes.size() <= i)
+      prepared.passes.push_back({pass.name, pass.path, 0, {}, passes[i].traced()});
     PassUse& use = prepared.passes[i];
     use.matches += static_cast<int>(pass.matches);
     if (pass.matches > 0 || !use.miss.empty()) continue;
@@ -240,6 +241,7 @@ Status match_on_capture(const CaptureStore& store, Evaluator& evaluator,
   const graph::Capture& capture = outcome.capture->capture;
   graph.capture = report_of(graph.text, capture);
   graph.matched_on = "capture";
+  graph.output_of_leaves = graph::output_of_leaves(capture);
   std::vector<graph::PassFile> forced;
   for (const graph::PassFile& pass : passes) forced.push_back(graph::force_args_pass(pass));
 

@@ -397,7 +397,11 @@ class Evaluation {
     Json parameters =
         captured ? load_parameters(graph_.source, graph_.folder.model_file(), pass_inputs_)
                  : load_parameters(graph_.rewritten, "rewritten " + graph_.folder.model_file(), pass_inputs_);
-    if (captured) parameters.set("through", Json::object({{"passes", graph_.rewritten}}));
+    if (captured) {
+      Json leaves = Json::array();
+      for (int64_t output : graph_.output_of_leaves) leaves.push_back(output);
+      parameters.set("through", Json::object({{"passes", graph_.rewritten}, {"outputs", std::move(leaves)}}));
+    }
     Json passes = Json::array();
     for (const Replacement& replacement : graph_.replacements)
       passes.push_back(Json::object(

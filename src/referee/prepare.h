@@ -63,7 +63,8 @@ struct PreparedGraph {
   std::optional<CaptureReport> capture;  // where it was asked for
   std::string miss_note;  // said beside the passes' own reasons where not matched; may be empty
   bool matched = false;
-  std::string rewritten;  // where matched
+  std::string rewritten;                  // where matched
+  std::vector<int64_t> output_of_leaves;  // matched on a capture: see graph::output_of_leaves
   std::vector<Replacement> replacements;
   std::vector<std::string> import_folders;  // parents of the pass folders, for imports between pass files
   std::vector<PassUse> passes;

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-from graft._worker import graphs
+from graft._worker import graphs, tensors
 
 
 class CompiledGraphError(Exception):
@@ -19,11 +19,12 @@ def through_inductor(model: torch.nn.Module, options: dict):
     return torch.compile(model, backend="inductor", **options)
 
 
-def through_passes(model: torch.nn.Module, rewritten: torch.nn.Module, inputs: Callable[[], dict]):
+def through_passes(model: torch.nn.Module, rewritten: torch.nn.Module, inputs: Callable[[], dict], outputs: list[int]):
     """The model behind torch.compile with a backend that puts `rewritten`, made of the same captured graph, in its place.
 
     `inputs` gives the tensors of the next call by the names of forward()'s parameters: by identity they tell which placeholder of
-    the captured graph is which parameter.
+    the captured graph is which parameter. `outputs` says of each leaf of what forward() returns which output of the captured graph
+    it is (-1: none of them).
     """
     positional, keywords = graphs.call_plan(rewritten, list(inputs()))
     names = [*positional, *keywords]
@@ -34,15 +35,19 @@ def through_passes(model: torch.nn.Module, rewritten: torch.nn.Module, inputs: C
         graphs_seen += 1
         if graphs_seen > 1:
             raise CompiledGraphError("torch.compile breaks the graph, and passes were matched on one whole graph")
-        named, wanted = inputs(), len(module.graph.find_nodes(op="output")[0].args[0])
+        named = inputs()
+        wanted = len(module.graph.find_nodes(op="output")[0].args[0])
+        if any(output not in outputs for output in range(wanted)):
+            raise CompiledGraphError(f"the captured graph has {wanted} outputs, and the one passes were matched on had others")
+        leaves = [outputs.index(output) for output in range(wanted)]
 
         def checked(function):
+            if leaves == list(range(len(outputs))):
+                return lambda *values: tensors.flatten(function(*values))
+
             def call(*values):
-                outputs = function(*values)
-                outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
-                if len(outputs) != wanted:
-                    raise CompiledGraphError(f"the captured graph has {wanted} outputs, the rewritten one {len(outputs)}")
-                return outputs
+                returned = tensors.flatten(function(*values))
+                return [returned[leaf] for leaf in leaves]
 
             return call
 

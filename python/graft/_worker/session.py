@@ -61,7 +61,7 @@ class Session:
         self._model = graphs.build_model(parameters["source"], parameters["file"], self._device, names)
         self._positional, self._keywords = graphs.call_plan(self._model, self._names)
         if "passes" in through:
-            self._model = compiled.through_passes(self._model, rewritten, self._named_inputs)
+            self._model = compiled.through_passes(self._model, rewritten, self._named_inputs, through["outputs"])
         elif "inductor" in through:
             self._model = compiled.through_inductor(self._model, through["inductor"])
         # Seeding inside the call is the reference evaluator's way of timing.
