@@ -7,9 +7,12 @@ import pathlib
 
 import pytest
 
-from test_bench_run import FAST, PROGRAM, bench_run, pass_text, write_graph, write_sample
+from test_bench_run import FAST, MODEL, PROGRAM, bench_run, pass_text, write_graph, write_sample
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="the program is not built")
+
+# The reference writes every argument of a pattern by place, and matches only graphs that do so too.
+POSITIONAL = MODEL.replace("inplace = False", "False")
 
 
 def run(folder: pathlib.Path, *arguments, code: int | None = 0, **options) -> dict:
@@ -57,9 +60,11 @@ def test_strict_timing_and_its_log(tmp_path):
     right = (
         "import traceback\nassert any('_dynamo' in line for line in traceback.format_stack())\n_kernel(x, w, out, x.numel(), 1.0)"
     )
-    write_sample(tmp_path / "samples" / "right", pass_text(right))
-    write_sample(tmp_path / "samples" / "raises", pass_text('raise ValueError("boom")'))
-    write_sample(tmp_path / "samples" / "wrong_dtype", pass_text("out = torch.empty_like(x, dtype=torch.float64)"))
+    write_sample(tmp_path / "samples" / "right", pass_text(right), model=POSITIONAL)
+    write_sample(tmp_path / "samples" / "raises", pass_text('raise ValueError("boom")'), model=POSITIONAL)
+    write_sample(
+        tmp_path / "samples" / "wrong_dtype", pass_text("out = torch.empty_like(x, dtype=torch.float64)"), model=POSITIONAL
+    )
     document = run(tmp_path, tmp_path / "samples", "--strict-passbench", code=1)
     assert document["timing"] == "passbench"
     samples = {sample["name"]: sample for sample in document["samples"]}
@@ -73,7 +78,7 @@ def test_strict_timing_and_its_log(tmp_path):
 
 
 def test_a_noisy_phase_fails_where_its_threshold_is_set(tmp_path, monkeypatch):
-    sample = write_sample(tmp_path / "sample", pass_text())
+    sample = write_sample(tmp_path / "sample", pass_text(), model=POSITIONAL)
     monkeypatch.setenv("GRAPH_NET_FLUCTUATION_DETECT_THRESHOLD", "1e-9")
     graph = run(tmp_path, sample, "--strict-passbench", code=None)["samples"][0]["graphs"][0]
     assert graph["status"] == "eager_fail" and "which the reference counts as a failure" in graph["message"]
